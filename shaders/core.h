@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+//
+// The arithmetic and the indexing of every kernel: one text for GLSL, OpenCL C and C. No pointers, swizzles
+// or brace initialisers: what the languages do not share stands in their preludes:
+//
+//   R_FN                      how a function begins
+//   R_MEM, R_M                the memory a function works on, as first parameter and first argument; empty in
+//   GLSL R_FLOAT(u) R_BITS(f) R_FROM_BITS(u)   value and bit conversions precise                   no
+//   contraction of what is assigned to the variable R_IN, R_OUT, R_WIDE, R_TWO_ANGLES     element types; four
+//   pairs to a unit or one; two angles to a pair or one R_SHAPE(i) R_UNIT(i) R_ROW(i)         words of the
+//   shape, units of the plan, row numbers r_entry r_read_entry(i)   (cos, sin) as a type with .x and .y
+//   r_load(k, i)              the bits of element i of input k (R_IN), in the low bits
+//   r_store(k, i, bits)       the same for output k (R_OUT); a 16-bit store leaves its neighbour in the word
+//   alone r_store_two(k, i, word)   elements i and i + 1 of a 16-bit output, in one word, i's index even
+//
+// Every product and sum is rounded by itself: a fused multiply-add changes about a quarter of all outputs.
+
+R_FN uint r_widen_f16(uint h) {
+    uint sign = (h & 0x8000u) << 16;
+    uint rest = h & 0x7fffu;
+    if (rest >= 0x7c00u)
+        return sign | 0x7f800000u | ((rest & 0x3ffu) << 13);
+    if (rest >= 0x400u)
+        return sign | ((rest << 13) + 0x38000000u);
+    // Subnormal: an integer times 2^-24, exact, and normal as a float.
+    precise float value = R_FLOAT(rest) * 5.9604644775390625e-8f;
+    return sign | R_BITS(value);
+}
+
+R_FN uint r_narrow_f16(uint f) {
+    uint sign = (f >> 16) & 0x8000u;
+    uint rest = f & 0x7fffffffu;
+    if (rest > 0x7f800000u)
+        return sign | 0x7e00u | ((rest >> 13) & 0x3ffu);
+    if (rest >= 0x477ff000u) // 65,520 and above round to infinity
+        return sign | 0x7c00u;
+    if (rest >= 0x38800000u)
+        return sign | ((rest - 0x38000000u + 0xfffu + ((rest >> 13) & 1u)) >> 13);
+    if (rest < 0x33000000u) // below 2^-25
+        return sign;
+    uint shift = 126u - (rest >> 23);
+    uint significand = (rest & 0x7fffffu) | 0x800000u;
+    uint quotient = significand >> shift;
+    uint remainder = significand & ((1u << shift) - 1u);
+    uint tie = 1u << (shift - 1u);
+    if (remainder > tie || (remainder == tie && (quotient & 1u) == 1u))
+        quotient += 1u;
+    return sign | quotient;
+}
+
+R_FN uint r_narrow_bf16(uint f) {
+    if ((f & 0x7fffffffu) > 0x7f800000u)
+        return (f >> 16) | 0x40u;
+    return (f + 0x7fffu + ((f >> 16) & 1u)) >> 16;
+}
+
+R_FN uint r_widen(uint type, uint bits) {
+    if (type == R_F16)
+        return r_widen_f16(bits);
+    if (type == R_BF16)
+        return bits << 16;
+    return bits;
+}
+
+R_FN uint r_narrow(uint type, uint bits) {
+    if (type == R_F16)
+        return r_narrow_f16(bits);
+    if (type == R_BF16)
+        return r_narrow_bf16(bits);
+    return bits;
+}
+
+// What passes through keeps its bits, a NaN's payload included, unless the type changes.
+R_FN uint r_convert(uint from, uint to, uint bits) {
+    if (from == to)
+        return bits;
+    return r_narrow(to, r_widen(from, bits));
+}
+
+R_FN float r_turn_lo(float c, float s, float lo, float hi) {
+    precise float a = c * lo;
+    precise float b = s * hi;
+    precise float turned = a - b;
+    return turned;
+}
+
+R_FN float r_turn_hi(float c, float s, float lo, float hi) {
+    precise float a = s * lo;
+    precise float b = c * hi;
+    precise float turned = a + b;
+    return turned;
+}
+
+// The table entry of pair 0 in a row. Rows past the table are clamped to its last, whoever wrote them.
+R_FN uint r_first_entry(R_MEM int row, uint head) {
+    uint bounded = R_UINT(row);
+    if (bounded >= R_SHAPE(R_TABLE_ROWS))
+        bounded = R_SHAPE(R_TABLE_ROWS) - 1u;
+    return bounded * R_SHAPE(R_TABLE_ROW_STRIDE) + head * R_SHAPE(R_TABLE_HEAD_STRIDE);
+}
+
+R_FN void r_single_unit(R_MEM uint k, uint word, uint unit, uint in_at, uint out_at, uint row_at, uint head) {
+    uint lo = R_UNIT_LO(word);
+    uint hi = R_UNIT_HI(word);
+    uint lo_bits = r_load(R_M k, in_at + lo);
+    if (unit >= R_SHAPE(R_PAIR_UNITS)) {
+        r_store(R_M k, out_at + lo, r_convert(R_IN, R_OUT, lo_bits));
+        return;
+    }
+    uint hi_bits = r_load(R_M k, in_at + hi);
+    int row = R_ROW(row_at + R_UNIT_AXIS(word, 0u));
+    if (row < 0) { // a token that does not rotate
+        r_store(R_M k, out_at + lo, r_convert(R_IN, R_OUT, lo_bits));
+        r_store(R_M k, out_at + hi, r_convert(R_IN, R_OUT, hi_bits));
+        return;
+    }
+    uint entry = r_first_entry(R_M row, head) + (R_TWO_ANGLES ? 2u * unit : unit);
+    float x = R_FROM_BITS(r_widen(R_IN, lo_bits));
+    float y = R_FROM_BITS(r_widen(R_IN, hi_bits));
+    r_entry at_lo = r_read_entry(R_M entry);
+    r_entry at_hi = at_lo;
+    if (R_TWO_ANGLES)
+        at_hi = r_read_entry(R_M entry + 1u);
+    r_store(R_M k, out_at + lo, r_narrow(R_OUT, R_BITS(r_turn_lo(at_lo.x, at_lo.y, x, y))));
+    r_store(R_M k, out_at + hi, r_narrow(R_OUT, R_BITS(r_turn_hi(at_hi.x, at_hi.y, x, y))));
+}
+
+// Elements at and at + 1, an even index where they share a word.
+R_FN void r_store_both(R_MEM uint k, uint at, uint first, uint second) {
+    if (R_OUT == R_F32) {
+        r_store(R_M k, at, first);
+        r_store(R_M k, at + 1u, second);
+    } else {
+        r_store_two(R_M k, at, first | (second << 16));
+    }
+}
+
+R_FN void r_wide_unit(R_MEM uint k, uint word, uint unit, uint in_at, uint out_at, uint row_at, uint head) {
+    uint lo = R_UNIT_LO(word);
+    uint hi = R_UNIT_HI(word);
+    if (unit >= R_SHAPE(R_PAIR_UNITS)) {
+        uint p0 = r_convert(R_IN, R_OUT, r_load(R_M k, in_at + lo));
+        uint p1 = r_convert(R_IN, R_OUT, r_load(R_M k, in_at + lo + 1u));
+        uint p2 = r_convert(R_IN, R_OUT, r_load(R_M k, in_at + lo + 2u));
+        uint p3 = r_convert(R_IN, R_OUT, r_load(R_M k, in_at + lo + 3u));
+        r_store_both(R_M k, out_at + lo, p0, p1);
+        r_store_both(R_M k, out_at + lo + 2u, p2, p3);
+        return;
+    }
+    uint step = hi == lo + 1u ? 2u : 1u;
+    uint lo_out[4];
+    uint hi_out[4];
+    for (uint i = 0u; i < 4u; i++) {
+        uint lo_bits = r_load(R_M k, in_at + lo + step * i);
+        uint hi_bits = r_load(R_M k, in_at + hi + step * i);
+        int row = R_ROW(row_at + R_UNIT_AXIS(word, i));
+        if (row >= 0) {
+            uint entry = r_first_entry(R_M row, head) + (R_TWO_ANGLES ? 2u * (4u * unit + i) : 4u * unit + i);
+            float x = R_FROM_BITS(r_widen(R_IN, lo_bits));
+            float y = R_FROM_BITS(r_widen(R_IN, hi_bits));
+            r_entry at_lo = r_read_entry(R_M entry);
+            r_entry at_hi = at_lo;
+            if (R_TWO_ANGLES)
+                at_hi = r_read_entry(R_M entry + 1u);
+            lo_out[i] = r_narrow(R_OUT, R_BITS(r_turn_lo(at_lo.x, at_lo.y, x, y)));
+            hi_out[i] = r_narrow(R_OUT, R_BITS(r_turn_hi(at_hi.x, at_hi.y, x, y)));
+        } else {
+            lo_out[i] = r_convert(R_IN, R_OUT, lo_bits);
+            hi_out[i] = r_convert(R_IN, R_OUT, hi_bits);
+        }
+    }
+    if (step == 2u) {
+        for (uint i = 0u; i < 4u; i++)
+            r_store_both(R_M k, out_at + lo + 2u * i, lo_out[i], hi_out[i]);
+    } else {
+        for (uint i = 0u; i < 4u; i += 2u) {
+            r_store_both(R_M k, out_at + lo + i, lo_out[i], lo_out[i + 1u]);
+            r_store_both(R_M k, out_at + hi + i, hi_out[i], hi_out[i + 1u]);
+        }
+    }
+}
+
+R_FN void r_unit(R_MEM uint k, uint unit, uint in_at, uint out_at, uint row_at, uint head) {
+    uint word = R_UNIT(unit);
+    if (R_WIDE)
+        r_wide_unit(R_M k, word, unit, in_at, out_at, row_at, head);
+    else
+        r_single_unit(R_M k, word, unit, in_at, out_at, row_at, head);
+}
+
+// What one invocation of a GPU does: finds its tensor, batch element, token, head and unit.
+R_FN void r_invocation(R_MEM uint lane) {
+    uint k = 0u;
+    for (uint i = 1u; i < R_SHAPE(R_TENSOR_COUNT); i++) {
+        if (lane >= R_SHAPE(R_TENSORS + i * R_TENSOR_WORDS + R_LANE_FIRST))
+            k = i;
+    }
+    uint tensor = R_TENSORS + k * R_TENSOR_WORDS;
+    uint item = lane - R_SHAPE(tensor + R_LANE_FIRST);
+    if (item >= R_SHAPE(tensor + R_LANES))
+        return;
+    uint unit = item % R_SHAPE(R_UNITS);
+    item /= R_SHAPE(R_UNITS);
+    uint head = item % R_SHAPE(tensor + R_HEADS);
+    item /= R_SHAPE(tensor + R_HEADS);
+    uint token = item % R_SHAPE(R_TOKENS);
+    uint batch = item / R_SHAPE(R_TOKENS);
+    uint in_at = R_SHAPE(tensor + R_IN_FIRST) + batch * R_SHAPE(tensor + R_IN_BATCH_STRIDE) +
+                 token * R_SHAPE(tensor + R_IN_TOKEN_STRIDE) + head * R_SHAPE(tensor + R_IN_HEAD_STRIDE);
+    uint out_at = R_SHAPE(tensor + R_OUT_FIRST) + batch * R_SHAPE(tensor + R_OUT_BATCH_STRIDE) +
+                  token * R_SHAPE(tensor + R_OUT_TOKEN_STRIDE) + head * R_SHAPE(tensor + R_OUT_HEAD_STRIDE);
+    uint row_at = R_SHAPE(R_ROW_FIRST) + batch * R_SHAPE(R_ROW_BATCH_STRIDE) + token * R_SHAPE(R_ROW_AXES);
+    r_unit(R_M k, unit, in_at, out_at, row_at, head);
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// What a backend is: one row of functions. The entries are typed by the prototypes below them, so that they
+// cannot drift.
+#ifndef ROPE2D_BACKEND_H
+#define ROPE2D_BACKEND_H
+
+#include "internal.h"
+
+// Lists devices as rope2d_enumerate does.
+typedef rope2d_status rope2d_enumerate_fn(const rope2d_host *host, uint32_t *count,
+                                          rope2d_device_info *infos);
+// Fills device->info and device->impl. On failure the front calls destroy, which accepts a half-built object.
+typedef rope2d_status rope2d_device_create_fn(rope2d_device *device, const rope2d_device_params *params);
+typedef void rope2d_device_destroy_fn(rope2d_device *device);
+// Puts the host's table and rows on the device.
+typedef rope2d_status rope2d_positions_create_fn(rope2d_positions *positions);
+typedef void rope2d_positions_destroy_fn(rope2d_positions *positions);
+// Compiles; fills tensors_per_dispatch and kernel.
+typedef rope2d_status rope2d_plan_create_fn(rope2d_plan *plan);
+typedef void rope2d_plan_destroy_fn(rope2d_plan *plan);
+// Rotates host memory. Thread-safe.
+typedef rope2d_status rope2d_apply_fn(const rope2d_plan *plan, const rope2d_positions *positions,
+                                      const rope2d_work *work);
+typedef rope2d_status rope2d_dispatches_fn(const rope2d_plan *plan, const rope2d_positions *positions,
+                                           const rope2d_work *work, uint64_t *dispatches);
+
+typedef struct rope2d_backend_ops {
+    const char *name;
+    rope2d_enumerate_fn *enumerate;
+    rope2d_device_create_fn *device_create;
+    rope2d_device_destroy_fn *device_destroy;
+    rope2d_positions_create_fn *positions_create;
+    rope2d_positions_destroy_fn *positions_destroy;
+    rope2d_plan_create_fn *plan_create;
+    rope2d_plan_destroy_fn *plan_destroy;
+    rope2d_apply_fn *apply;
+    rope2d_dispatches_fn *dispatches;
+} rope2d_backend_ops;
+
+// One for each backend; of one that is not built in, src/vulkan/stubs.c or src/opencl/stubs.c says so.
+extern const rope2d_backend_ops rope2d_cpu_ops;
+extern const rope2d_backend_ops rope2d_vulkan_ops;
+extern const rope2d_backend_ops rope2d_opencl_ops;
+
+#endif

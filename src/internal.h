@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+//
+// The objects behind the public handles, and what the front calls of itself. Backends see them all; each
+// keeps its own things behind `impl`.
+#ifndef ROPE2D_INTERNAL_H
+#define ROPE2D_INTERNAL_H
+
+#include "rope2d/rope2d.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ROPE2D_TRY(call)                                                                                     \
+    do {                                                                                                     \
+        rope2d_status try_status = (call);                                                                   \
+        if (try_status != ROPE2D_OK)                                                                         \
+            return try_status;                                                                               \
+    } while (0)
+
+// --------------------------------------------------------------------------------------------------- host.c
+
+// Fills the defaults into the caller's host, which may be NULL. Never fails: a bad host is refused by
+// rope2d_host_check.
+rope2d_host rope2d_host_resolve(const rope2d_host *host);
+rope2d_status rope2d_host_check(const rope2d_host *host);
+
+// Zeroed memory, aligned to 64 bytes; NULL when there is none, when the size overflows, or for 0 bytes.
+void *rope2d_allocate(const rope2d_host *host, uint64_t count, size_t size);
+void rope2d_release(const rope2d_host *host, void *memory, uint64_t count, size_t size); // NULL is legal
+
+#if defined(__GNUC__)
+#define ROPE2D_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#else
+#define ROPE2D_PRINTF(format, first)
+#endif
+
+// Writes one line to the log and returns the status, so that `return rope2d_fail(...)` reads as one thing.
+rope2d_status rope2d_fail(const rope2d_host *host, rope2d_status status, const char *format, ...)
+    ROPE2D_PRINTF(3, 4);
+void rope2d_log(const rope2d_host *host, rope2d_log_level level, const char *format, ...) ROPE2D_PRINTF(3, 4);
+// Text of any length, such as a compiler's log.
+void rope2d_log_text(const rope2d_host *host, rope2d_log_level level, const char *text);
+
+// Runs task(data, i) for every i below tasks: the caller's parallel-for, else OpenMP, else a loop.
+void rope2d_parallel(const rope2d_host *host, uint32_t tasks, void (*task)(void *data, uint32_t index),
+                     void *data);
+uint32_t rope2d_threads(const rope2d_host *host);
+
+// ------------------------------------------------------------------------------------------------ control.c
+
+// The floating-point control word that tables and rotations need: round to nearest, subnormals kept. A
+// caller's other settings are restored by leave.
+typedef struct rope2d_control {
+    uint64_t saved;
+} rope2d_control;
+rope2d_control rope2d_control_enter(void);
+void rope2d_control_leave(rope2d_control control);
+
+// --------------------------------------------------------------------------------------------------- spec.c
+
+// The units of shaders/shape.h. The first `pairs` of them rotate.
+typedef struct rope2d_units {
+    uint32_t *words;
+    uint32_t count;
+    uint32_t pairs;
+} rope2d_units;
+
+// What a kernel depends on: the structure of a spec, without its numbers.
+typedef struct rope2d_pattern {
+    uint32_t head_dim;
+    uint32_t pairs;
+    uint32_t axes;
+    uint32_t row_axes;   // row numbers of a token: axes, or 1 for a dense spec
+    uint32_t freq_heads; // 1: shared
+    uint32_t angles;     // of a pair: 1 or 2
+    bool is_axial;
+    uint16_t *lo;  // [pairs]
+    uint16_t *hi;  // [pairs]
+    uint8_t *axis; // [pairs] which row number turns the pair; 0 for dense specs and pairs that no axis turns
+    rope2d_units single; // one pair or channel each; always there
+    rope2d_units wide;   // four pairs each; count is 0 where the pairing has no runs of four
+} rope2d_pattern;
+
+// Checks the spec and makes its pattern. `pattern` is left destroyable when it fails.
+rope2d_status rope2d_pattern_create(rope2d_pattern *pattern, const rope2d_spec *spec,
+                                    const rope2d_host *host);
+void rope2d_pattern_destroy(rope2d_pattern *pattern, const rope2d_host *host);
+bool rope2d_pattern_equal(const rope2d_pattern *a, const rope2d_pattern *b);
+
+// ---------------------------------------------------------------------------------------------------
+// device.c
+
+struct rope2d_device {
+    rope2d_host host; // resolved
+    rope2d_backend backend;
+    uint32_t flags;
+    char *shader_folder;     // own copy; NULL: embedded kernels
+    rope2d_device_info info; // filled by the backend
+    const struct rope2d_backend_ops *ops;
+    void *impl;
+};
+
+// ------------------------------------------------------------------------------------------------
+// positions.c
+
+struct rope2d_positions {
+    rope2d_device *device;
+    rope2d_pattern pattern;
+    rope2d_table table_kind; // resolved: never AUTO
+    uint64_t tokens;
+    uint32_t batch;             // 1: shared
+    bool is_axial;              // of the table: false for any spec with magnitudes per token
+    uint32_t table_rows;        // at least 1, so that clamped kernels always have a row
+    uint32_t table_columns;     // (cos, sin) entries of a row
+    float *table;               // [table_rows][table_columns][2]
+    int32_t *rows;              // [batch][tokens][pattern.row_axes]; at least one element is allocated
+    uint64_t table_entries;     // table_rows * table_columns, below 2^31
+    uint64_t row_count;         // batch * tokens * row_axes
+    struct rope2d_lists *lists; // coordinates of the table's rows, for growing; rows.c
+    void *impl;                 // the backend's: table and rows on the device
+};
+
+// ------------------------------------------------------------------------------------------------------
+// plan.c
+
+struct rope2d_plan {
+    rope2d_device *device;
+    rope2d_pattern pattern;
+    rope2d_element in;
+    rope2d_element out;
+    rope2d_table table_kind; // resolved: never AUTO
+    rope2d_exactness exactness;
+    uint32_t tensors_per_dispatch; // filled by the backend, at least 1
+    char kernel[64];               // filled by the backend
+    void *impl;                    // the backend's: pipelines or kernels, units on the device
+};
+
+// ------------------------------------------------------------------------------- tensor.c, apply.c: checked
+// work
+
+typedef struct rope2d_span {
+    unsigned char *first; // element of batch 0, token 0, head 0, channel 0
+    int64_t batch_stride; // elements, not negative
+    int64_t token_stride;
+    int64_t head_stride;
+} rope2d_span;
+
+typedef struct rope2d_checked_tensor {
+    uint32_t heads;
+    bool in_place;
+    rope2d_span in;
+    rope2d_span out;
+} rope2d_checked_tensor;
+
+// An apply whose every argument has been checked; batch, tokens and every tensor's heads are at least 1.
+typedef struct rope2d_work {
+    uint32_t batch;
+    uint64_t first_token;
+    uint64_t tokens;
+    uint32_t tensor_count;
+    const rope2d_checked_tensor *tensors;
+} rope2d_work;
+
+// Refuses what must not run: sizes, strides, overlaps, heads. Fills [params->tensor_count] tensors.
+rope2d_status rope2d_tensors_check(const rope2d_plan *plan, const rope2d_apply_params *params,
+                                   rope2d_checked_tensor *tensors);
+
+// --------------------------------------------------------------------------------------------------
+// selftest.c
+
+// Runs both kinds of units of the plan through its backend's own apply and compares with the portable path.
+rope2d_status rope2d_self_test(const rope2d_plan *plan, rope2d_exactness *exactness);
+
+#endif

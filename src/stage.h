@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+//
+// Host tensors in a GPU's memory: cuts an apply into pieces that fit the device, lays each tensor out in a
+// staging buffer, copies rows of head_dim elements in and out, and writes the words of shaders/shape.h.
+// Shared by Vulkan and OpenCL. Only elements are copied, never the gaps between them, which may belong to
+// another thread.
+#ifndef ROPE2D_STAGE_H
+#define ROPE2D_STAGE_H
+
+#include "../shaders/shape.h"
+#include "internal.h"
+
+typedef struct rope2d_stage_limits {
+    uint64_t buffer_bytes;     // largest buffer that a kernel can reach
+    uint64_t total_bytes;      // all staging of a piece
+    uint32_t slots;            // tensors of one dispatch, 1 to R_MAX_DISPATCH_TENSORS
+    uint32_t group_size;       // invocations of a workgroup
+    uint32_t max_groups;       // in x and in y
+    uint32_t offset_alignment; // bytes between tensors that share one buffer
+} rope2d_stage_limits;
+
+// A tensor of a piece. Its layout keeps the caller's strides and the parity of its first element where that
+// is not wasteful, so that what the caller has is what the kernel sees; otherwise it is packed.
+typedef struct rope2d_stage_side {
+    uint64_t bytes;        // of staging, a multiple of 4
+    uint64_t offset;       // of staging, a multiple of offset_alignment, when all share one buffer
+    uint32_t first;        // element of batch 0, token 0, head 0, channel 0
+    uint32_t batch_stride; // elements
+    uint32_t token_stride;
+    uint32_t head_stride;
+} rope2d_stage_side;
+
+typedef struct rope2d_stage_tensor {
+    const rope2d_checked_tensor *tensor;
+    rope2d_stage_side in;
+    rope2d_stage_side out; // the same as in when in place
+} rope2d_stage_tensor;
+
+// One dispatch's worth: a range of tensors, batch elements and tokens.
+typedef struct rope2d_piece {
+    uint32_t tensor_count;
+    rope2d_stage_tensor tensors[R_MAX_DISPATCH_TENSORS];
+    uint32_t batch_first;
+    uint32_t batch;
+    uint64_t token_first; // of the work's tokens
+    uint32_t tokens;
+    bool wide;          // every tensor of the piece suits wide units
+    uint64_t bytes;     // of staging, all tensors
+    uint32_t groups[2]; // workgroups in x and y
+} rope2d_piece;
+
+// Cuts one after the other: begin, then next until *more is false. Needs no memory.
+typedef struct rope2d_cutter {
+    const rope2d_plan *plan;
+    const rope2d_work *work;
+    rope2d_stage_limits limits;
+    uint32_t tensor;
+    uint32_t batch;
+    uint64_t token;
+} rope2d_cutter;
+void rope2d_cutter_begin(rope2d_cutter *cutter, const rope2d_plan *plan, const rope2d_work *work,
+                         const rope2d_stage_limits *limits);
+// Fails with ROPE2D_ERROR_LIMIT when one token of one tensor does not fit.
+rope2d_status rope2d_cutter_next(rope2d_cutter *cutter, rope2d_piece *piece, bool *more);
+
+// Copies a tensor's elements into staging memory of side->bytes bytes, and back. In staging, what is no
+// element stays as it was.
+void rope2d_stage_in(const rope2d_plan *plan, const rope2d_piece *piece, uint32_t tensor, void *staging);
+void rope2d_stage_out(const rope2d_plan *plan, const rope2d_piece *piece, uint32_t tensor,
+                      const void *staging);
+
+// Writes the R_SHAPE_WORDS words of the piece's dispatch. row_base: row numbers before the bound range;
+// table_fold: log2 of the texture's width.
+void rope2d_shape_write(uint32_t *words, const rope2d_plan *plan, const rope2d_positions *positions,
+                        const rope2d_work *work, const rope2d_piece *piece, uint64_t row_base,
+                        uint32_t table_fold, uint32_t group_size);
+
+#endif
