@@ -29,9 +29,9 @@ void *rope2d_allocate(const rope2d_host *host, uint64_t count, size_t size);
 void rope2d_release(const rope2d_host *host, void *memory, uint64_t count, size_t size); // NULL is legal
 
 #if defined(__GNUC__)
-#define ROPE2D_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define ROPE2D_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
-#define ROPE2D_PRINTF(format, first)
+#define ROPE2D_PRINTF(text, first)
 #endif
 
 // Writes one line to the log and returns the status, so that `return rope2d_fail(...)` reads as one thing.
