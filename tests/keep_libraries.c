@@ -5,8 +5,7 @@
 
 int dlclose(void *library);
 
-int dlclose(void *library)
-{
+int dlclose(void *library) {
     (void)library;
     return 0;
 }

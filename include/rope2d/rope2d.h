@@ -211,7 +211,7 @@ typedef enum rope2d_direction {
 typedef enum rope2d_angles {
     ROPE2D_ANGLES_DOUBLE = 0, // products and sums in double, from the fp32 inputs
     ROPE2D_ANGLES_FP32 = 1,   // as most models do: start at +0, add round(p * f) in axis order, rounding each
-                            // to fp32, skipping f = 0
+                              // to fp32, skipping f = 0
     ROPE2D_ANGLES_COUNT
 } rope2d_angles;
 
