@@ -42,7 +42,7 @@ def encode(name, value):
     fraction_bits, exponent_bits = TYPES[name]
     bias = (1 << exponent_bits - 1) - 1
     magnitude = abs(value)
-    exponent = 1 - bias
+    exponent = max(1 - bias, magnitude.numerator.bit_length() - magnitude.denominator.bit_length() - 1)
     while Fraction(2) ** (exponent + 1) <= magnitude:
         exponent += 1
     count = round(magnitude / Fraction(2) ** (exponent - fraction_bits))  # Python's round is to even
