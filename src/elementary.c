@@ -9,8 +9,7 @@
 #error "rope2d: elementary.c needs IEEE arithmetic: compile without -ffast-math, /fp:fast and their like"
 #endif
 #if !defined(FLT_EVAL_METHOD) || FLT_EVAL_METHOD != 0
-#error                                                                                                       \
-    "rope2d: elementary.c needs doubles without excess precision: on 32-bit x86 compile with -msse2 -mfpmath=sse"
+#error "rope2d: elementary.c: excess precision; on 32-bit x86 compile with -msse2 -mfpmath=sse"
 #endif
 #if FLT_RADIX != 2 || DBL_MANT_DIG != 53 || DBL_MAX_EXP != 1024
 #error "rope2d: elementary.c needs IEEE binary64 doubles"
@@ -310,7 +309,7 @@ static struct double_double logarithm(double x) {
     }
     const struct double_double above_one = {significand - 1.0, 0.0}; /* exact */
     const struct double_double ratio = divide(above_one, exact_sum(significand, 1.0));
-    const struct double_double half = multiply(ratio, series(INVERSE_ODDS, 1, 15, 4, multiply(ratio, ratio)));
+    const struct double_double half = multiply(ratio, series(INVERSE_ODDS, 1, 15, 5, multiply(ratio, ratio)));
     return add(scale(LN_2, exponent), (struct double_double){2 * half.high, 2 * half.low});
 }
 

@@ -13,8 +13,8 @@
  *
  * Method: the argument is reduced exactly, or to about 100 bits, and a Taylor series is summed with its
  * leading terms in double-double arithmetic (T. J. Dekker, "A floating-point technique for extending the
- * available precision", 1971). What is left before the last rounding is an error below 2^-64 of the result,
- * so that every function is within 0.501 ulp wherever it is defined, subnormal results included.
+ * available precision", 1971). What is left before the last rounding is an error below 2^-68 of the result,
+ * so that every function is within 0.5001 ulp wherever it is defined, subnormal results included.
  *
  * The name of this file is not math.h: in a folder on the include path that would take the place of <math.h>.
  */
