@@ -173,6 +173,8 @@ void oracle_destroy(struct oracle *oracle) {
 // A term as fp32 multiplication forms it as far as its class goes. The product of two fp32 numbers is exact
 // in double.
 static double with_class_of_product(double coefficient, double input, double exact) {
+    if (fabs(exact) < ldexp(1.0, 126))
+        return exact;
     double product = oracle_decode(ORACLE_F32, oracle_encode(ORACLE_F32, coefficient)) * input;
     if (isnan(product))
         return product;
