@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "rope2d/rope2d.h"
+
+#define NAME(status) [ROPE2D_##status] = "ROPE2D_" #status
+
+static const char *const names[ROPE2D_STATUS_COUNT] = {
+    NAME(OK),
+    NAME(ERROR_NULL),
+    NAME(ERROR_STRUCT_SIZE),
+    NAME(ERROR_ENUM),
+    NAME(ERROR_HEAD_DIM),
+    NAME(ERROR_ROTARY_RANGE),
+    NAME(ERROR_PAIRING),
+    NAME(ERROR_AXES),
+    NAME(ERROR_FREQUENCY),
+    NAME(ERROR_MAGNITUDE),
+    NAME(ERROR_DIRECTION),
+    NAME(ERROR_COORDINATE),
+    NAME(ERROR_ROW),
+    NAME(ERROR_TOKENS),
+    NAME(ERROR_BATCH),
+    NAME(ERROR_HEADS),
+    NAME(ERROR_TENSOR_SIZE),
+    NAME(ERROR_TENSOR_ALIGNMENT),
+    NAME(ERROR_STRIDE),
+    NAME(ERROR_OVERLAP),
+    NAME(ERROR_IN_PLACE_TYPE),
+    NAME(ERROR_MISMATCH),
+    NAME(ERROR_LIMIT),
+    NAME(ERROR_BACKEND_MISSING),
+    NAME(ERROR_DEVICE_INDEX),
+    NAME(ERROR_UNSUPPORTED),
+    NAME(ERROR_HOST_MEMORY),
+    NAME(ERROR_DEVICE_MEMORY),
+    NAME(ERROR_DEVICE_LOST),
+    NAME(ERROR_DRIVER),
+    NAME(ERROR_COMPILE),
+};
+
+const char *rope2d_status_name(rope2d_status status) {
+    if ((int)status < 0 || (int)status >= ROPE2D_STATUS_COUNT)
+        return "ROPE2D_STATUS_UNKNOWN";
+    return names[status];
+}
