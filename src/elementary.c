@@ -335,7 +335,7 @@ double rope2d_exp(double x) {
     return exponential((struct double_double){x, 0.0});
 }
 
-double rope2d_log(double x) {
+double rope2d_ln(double x) {
     if (x == 0.0)
         return -infinity();
     if (!(x > 0.0))

@@ -34,7 +34,7 @@ double rope2d_exp(double x);
 
 /* Natural logarithm. log(1) is +0, of either zero -infinity, of +infinity +infinity, of negative numbers and
  * of NaN NaN. */
-double rope2d_log(double x);
+double rope2d_ln(double x);
 
 /*
  * base to the power exponent, for a base above zero. The first rule that applies decides:

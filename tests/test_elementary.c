@@ -48,7 +48,7 @@ static int evaluate(enum function function, struct arguments at, double results[
         results[0] = rope2d_exp(at.x);
         return 1;
     case LOG:
-        results[0] = rope2d_log(at.x);
+        results[0] = rope2d_ln(at.x);
         return 1;
     case POW:
         results[0] = rope2d_pow(at.x, at.y);
