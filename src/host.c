@@ -148,6 +148,12 @@ uint32_t rope2d_threads(const rope2d_host *host) {
     return host->threads;
 }
 
+#if defined(_OPENMP)
+static int team_size(const rope2d_host *host) {
+    return host->threads > 1024 ? 1024 : (int)host->threads;
+}
+#endif
+
 void rope2d_parallel(const rope2d_host *host, uint32_t tasks, void (*task)(void *data, uint32_t index),
                      void *data) {
     if (tasks > 1 && host->parallel_for != NULL) {
@@ -155,8 +161,7 @@ void rope2d_parallel(const rope2d_host *host, uint32_t tasks, void (*task)(void 
         return;
     }
 #if defined(_OPENMP)
-    int threads = host->threads > 1024 ? 1024 : (int)host->threads;
-#pragma omp parallel for schedule(dynamic) num_threads(threads) if (tasks > 1)
+#pragma omp parallel for schedule(dynamic) num_threads(team_size(host)) if (tasks > 1)
     for (int64_t i = 0; i < (int64_t)tasks; i++)
         task(data, (uint32_t)i);
 #else
