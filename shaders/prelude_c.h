@@ -4,6 +4,7 @@
 // this defines R_IN, R_OUT, R_WIDE and R_TWO_ANGLES, as expressions over `memory` if it likes.
 #include "shape.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -27,11 +28,21 @@ typedef struct r_memory {
     unsigned char *out;
     uint32_t in_type;
     uint32_t out_type;
+    bool wide;
+    bool two_angles;
 } r_memory;
+
+// Inlined without fail, so that constants in `memory` choose the code.
+#if defined(__GNUC__)
+#define R_FN static inline __attribute__((always_inline))
+#elif defined(_MSC_VER)
+#define R_FN static __forceinline
+#else
+#define R_FN static inline
+#endif
 
 #define uint           uint32_t
 #define precise        // the build turns contraction off
-#define R_FN           static inline
 #define R_MEM          const r_memory *memory,
 #define R_M            memory,
 #define R_FLOAT(u)     ((float)(u))
@@ -42,24 +53,24 @@ typedef struct r_memory {
 #define R_BITS(f)      r_bits(f)
 #define R_FROM_BITS(u) r_from_bits(u)
 
-static inline uint32_t r_bits(float value) {
+R_FN uint32_t r_bits(float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof(bits));
     return bits;
 }
 
-static inline float r_from_bits(uint32_t bits) {
+R_FN float r_from_bits(uint32_t bits) {
     float value;
     memcpy(&value, &bits, sizeof(value));
     return value;
 }
 
-static inline r_entry r_read_entry(const r_memory *memory, uint32_t at) {
+R_FN r_entry r_read_entry(const r_memory *memory, uint32_t at) {
     r_entry entry = {memory->table[2 * (size_t)at], memory->table[2 * (size_t)at + 1]};
     return entry;
 }
 
-static inline uint32_t r_load(const r_memory *memory, uint32_t k, uint32_t at) {
+R_FN uint32_t r_load(const r_memory *memory, uint32_t k, uint32_t at) {
     (void)k;
     if (R_IN == R_F32) {
         uint32_t bits;
@@ -71,7 +82,7 @@ static inline uint32_t r_load(const r_memory *memory, uint32_t k, uint32_t at) {
     return half;
 }
 
-static inline void r_store(const r_memory *memory, uint32_t k, uint32_t at, uint32_t bits) {
+R_FN void r_store(const r_memory *memory, uint32_t k, uint32_t at, uint32_t bits) {
     (void)k;
     if (R_OUT == R_F32) {
         memcpy(memory->out + 4 * (size_t)at, &bits, sizeof(bits));
@@ -81,7 +92,7 @@ static inline void r_store(const r_memory *memory, uint32_t k, uint32_t at, uint
     memcpy(memory->out + 2 * (size_t)at, &half, sizeof(half));
 }
 
-static inline void r_store_two(const r_memory *memory, uint32_t k, uint32_t at, uint32_t word) {
+R_FN void r_store_two(const r_memory *memory, uint32_t k, uint32_t at, uint32_t word) {
     r_store(memory, k, at, word & 0xffffu);
     r_store(memory, k, at + 1, word >> 16);
 }

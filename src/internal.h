@@ -162,11 +162,17 @@ typedef struct rope2d_work {
     uint64_t tokens;
     uint32_t tensor_count;
     const rope2d_checked_tensor *tensors;
+    bool single_only; // never wide units: the self-test looks at both
 } rope2d_work;
 
-// Refuses what must not run: sizes, strides, overlaps, heads. Fills [params->tensor_count] tensors.
+// Refuses what must not run: sizes, strides, overlaps, heads. Fills `tensors` with those that have heads, at
+// most params->tensor_count, and counts them. Batch and tokens must be at least 1.
 rope2d_status rope2d_tensors_check(const rope2d_plan *plan, const rope2d_apply_params *params,
-                                   rope2d_checked_tensor *tensors);
+                                   rope2d_checked_tensor *tensors, uint32_t *count);
+
+// src/cpu/apply.c: the portable path, for a plan and positions of any device.
+rope2d_status rope2d_portable_apply(const rope2d_plan *plan, const rope2d_positions *positions,
+                                    const rope2d_work *work);
 
 // --------------------------------------------------------------------------------------------------
 // selftest.c

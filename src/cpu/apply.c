@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+//
+// Spreads an apply over threads: in equal numbers of heads of tokens, so in equal numbers of bytes, however
+// few tokens there are.
+#include "../../shaders/shape.h"
+#include "portable.h"
+
+// Less than this is not worth a task of its own.
+#define TASK_BYTES ((uint64_t)256 << 10)
+// More tasks than threads, so that one that started late finds something left.
+#define TASKS_PER_THREAD 4
+
+typedef struct job {
+    const rope2d_plan *plan;
+    const rope2d_positions *positions;
+    const rope2d_work *work;
+    rope2d_cpu_kernel *kernel;
+    const rope2d_units *units;
+    uint32_t shape[R_TENSORS]; // what r_unit looks at
+    uint64_t heads;            // of all tensors, tokens and batch elements
+    uint32_t tasks;
+} job;
+
+static void write_shape(job *j) {
+    const rope2d_pattern *pattern = &j->plan->pattern;
+    j->shape[R_TABLE_ROWS] = j->positions->table_rows;
+    j->shape[R_TABLE_ROW_STRIDE] = j->positions->table_columns;
+    j->shape[R_TABLE_HEAD_STRIDE] = pattern->freq_heads > 1 ? pattern->pairs * pattern->angles : 0;
+    j->shape[R_UNITS] = j->units->count;
+    j->shape[R_PAIR_UNITS] = j->units->pairs;
+}
+
+static const unsigned char *head_of(const rope2d_span *span, uint32_t element, uint64_t batch, uint64_t token,
+                                    uint64_t head) {
+    return span->first + (batch * (uint64_t)span->batch_stride + token * (uint64_t)span->token_stride +
+                          head * (uint64_t)span->head_stride) *
+                             element;
+}
+
+// Heads begin to end of a tensor, numbered [batch][token][head].
+static void rotate_heads(const job *j, const rope2d_checked_tensor *tensor, uint64_t begin, uint64_t end) {
+    const rope2d_work *work = j->work;
+    const rope2d_positions *positions = j->positions;
+    const uint32_t in_size = rope2d_element_size(j->plan->in);
+    const uint32_t out_size = rope2d_element_size(j->plan->out);
+    rope2d_cpu_run run = {
+        .shape = j->shape,
+        .units = j->units->words,
+        // What passes through is there already.
+        .unit_count = tensor->in_place ? j->units->pairs : j->units->count,
+        .table = positions->table,
+        .in_stride = (ptrdiff_t)(tensor->in.head_stride * in_size),
+        .out_stride = (ptrdiff_t)(tensor->out.head_stride * out_size),
+    };
+    for (uint64_t at = begin; at < end; at += run.heads) {
+        const uint64_t head = at % tensor->heads;
+        const uint64_t token = at / tensor->heads % work->tokens;
+        const uint64_t batch = at / tensor->heads / work->tokens;
+        const uint64_t left = tensor->heads - head;
+        run.first_head = (uint32_t)head;
+        run.heads = (uint32_t)(left < end - at ? left : end - at);
+        run.rows = positions->rows +
+                   ((positions->batch == 1 ? 0 : batch) * positions->tokens + work->first_token + token) *
+                       j->plan->pattern.row_axes;
+        run.in = head_of(&tensor->in, in_size, batch, token, head);
+        run.out = (unsigned char *)head_of(&tensor->out, out_size, batch, token, head);
+        j->kernel(&run);
+    }
+}
+
+static uint64_t heads_of(const rope2d_work *work, uint32_t tensor) {
+    return work->batch * work->tokens * work->tensors[tensor].heads;
+}
+
+static uint64_t share(const job *j, uint64_t index) {
+    const uint64_t more = j->heads % j->tasks;
+    return j->heads / j->tasks * index + (index < more ? index : more);
+}
+
+static void task(void *data, uint32_t index) {
+    const job *j = data;
+    uint64_t begin = share(j, index);
+    uint64_t end = share(j, (uint64_t)index + 1);
+    const rope2d_control control = rope2d_control_enter();
+    for (uint32_t i = 0; i < j->work->tensor_count && end > 0; i++) {
+        const uint64_t heads = heads_of(j->work, i);
+        if (begin < heads)
+            rotate_heads(j, &j->work->tensors[i], begin, end < heads ? end : heads);
+        begin = begin > heads ? begin - heads : 0;
+        end = end > heads ? end - heads : 0;
+    }
+    rope2d_control_leave(control);
+}
+
+static uint32_t count_tasks(const job *j) {
+    const rope2d_plan *plan = j->plan;
+    const uint64_t head_bytes =
+        (uint64_t)plan->pattern.head_dim * (rope2d_element_size(plan->in) + rope2d_element_size(plan->out));
+    const uint64_t task_heads = TASK_BYTES / head_bytes + 1;
+    const uint64_t tasks = j->heads / task_heads + (j->heads % task_heads != 0);
+    const uint64_t most = (uint64_t)TASKS_PER_THREAD * rope2d_threads(&plan->device->host);
+    return (uint32_t)(tasks < most ? tasks : most);
+}
+
+rope2d_status rope2d_portable_apply(const rope2d_plan *plan, const rope2d_positions *positions,
+                                    const rope2d_work *work) {
+    const rope2d_pattern *pattern = &plan->pattern;
+    const bool wide = pattern->wide.count > 0 && !work->single_only;
+    job j = {
+        .plan = plan,
+        .positions = positions,
+        .work = work,
+        .kernel = rope2d_portable_kernel(plan->in, plan->out, wide, pattern->angles == 2),
+        .units = wide ? &pattern->wide : &pattern->single,
+    };
+    for (uint32_t i = 0; i < work->tensor_count; i++)
+        j.heads += heads_of(work, i);
+    write_shape(&j);
+    j.tasks = count_tasks(&j);
+    if (j.tasks <= 1) {
+        j.tasks = 1;
+        task(&j, 0);
+    } else {
+        rope2d_parallel(&plan->device->host, j.tasks, task, &j);
+    }
+    return ROPE2D_OK;
+}

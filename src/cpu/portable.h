@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+//
+// The plain C path: shaders/core.h, once for each combination of element types, units and angles.
+#ifndef ROPE2D_CPU_PORTABLE_H
+#define ROPE2D_CPU_PORTABLE_H
+
+#include "../internal.h"
+
+// Heads of one token.
+typedef struct rope2d_cpu_run {
+    const uint32_t *shape;
+    const uint32_t *units;
+    uint32_t unit_count;
+    const int32_t *rows; // the token's
+    const float *table;
+    const unsigned char *in; // first channel of the first head
+    unsigned char *out;
+    ptrdiff_t in_stride; // bytes between heads
+    ptrdiff_t out_stride;
+    uint32_t first_head;
+    uint32_t heads;
+} rope2d_cpu_run;
+
+typedef void rope2d_cpu_kernel(const rope2d_cpu_run *run);
+
+// Never NULL.
+rope2d_cpu_kernel *rope2d_portable_kernel(rope2d_element in, rope2d_element out, bool wide, bool two_angles);
+
+#endif

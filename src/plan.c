@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+//
+// The life of a plan. What it compiles to is the backend's.
+#include "backend.h"
+
+static const uint32_t known_flags = ROPE2D_PLAN_NO_SELF_TEST;
+
+static rope2d_status check_element(const rope2d_host *host, const char *field, rope2d_element element) {
+    if ((unsigned)element >= ROPE2D_ELEMENT_COUNT)
+        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "%s is %u, the last element type is %u", field,
+                           (unsigned)element, (unsigned)ROPE2D_ELEMENT_COUNT - 1);
+    return ROPE2D_OK;
+}
+
+static rope2d_status check_params(const rope2d_device *device, const rope2d_plan_params *params) {
+    const rope2d_host *host = &device->host;
+    if (params->struct_size != sizeof(*params))
+        return rope2d_fail(host, ROPE2D_ERROR_STRUCT_SIZE,
+                           "params.struct_size is %zu, this version knows %zu", params->struct_size,
+                           sizeof(*params));
+    if (!params->spec)
+        return rope2d_fail(host, ROPE2D_ERROR_NULL, "params.spec is NULL");
+    ROPE2D_TRY(check_element(host, "params.in", params->in));
+    ROPE2D_TRY(check_element(host, "params.out", params->out));
+    if ((unsigned)params->table >= ROPE2D_TABLE_COUNT)
+        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "params.table is %u, the last kind is %u",
+                           (unsigned)params->table, (unsigned)ROPE2D_TABLE_COUNT - 1);
+    if (params->flags & ~known_flags)
+        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "params.flags is 0x%x, this version knows 0x%x",
+                           params->flags, known_flags);
+    if (params->table == ROPE2D_TABLE_TEXTURE && !device->info.has_textures)
+        return rope2d_fail(host, ROPE2D_ERROR_UNSUPPORTED, "params.table is a texture, %s has none",
+                           device->info.name);
+    return ROPE2D_OK;
+}
+
+static rope2d_status fill(rope2d_plan *plan, const rope2d_plan_params *params) {
+    const rope2d_device *device = plan->device;
+    plan->in = params->in;
+    plan->out = params->out;
+    plan->table_kind = params->table == ROPE2D_TABLE_AUTO ? device->info.default_table : params->table;
+    plan->exactness = ROPE2D_UNTESTED;
+    plan->tensors_per_dispatch = 1;
+    ROPE2D_TRY(rope2d_pattern_create(&plan->pattern, params->spec, &device->host));
+    ROPE2D_TRY(device->ops->plan_create(plan));
+    if (params->flags & ROPE2D_PLAN_NO_SELF_TEST)
+        return ROPE2D_OK;
+    return rope2d_self_test(plan, &plan->exactness);
+}
+
+rope2d_status rope2d_plan_create(rope2d_device *device, const rope2d_plan_params *params,
+                                 rope2d_plan **plan) {
+    if (plan)
+        *plan = NULL;
+    if (!device)
+        return ROPE2D_ERROR_NULL;
+    if (!plan || !params)
+        return rope2d_fail(&device->host, ROPE2D_ERROR_NULL, "%s is NULL", plan ? "params" : "plan");
+    ROPE2D_TRY(check_params(device, params));
+    rope2d_plan *made = rope2d_allocate(&device->host, 1, sizeof(*made));
+    if (!made)
+        return rope2d_fail(&device->host, ROPE2D_ERROR_HOST_MEMORY, "no memory for a plan: %zu bytes",
+                           sizeof(*made));
+    made->device = device;
+    const rope2d_status status = fill(made, params);
+    if (status != ROPE2D_OK) {
+        rope2d_plan_destroy(made);
+        return status;
+    }
+    *plan = made;
+    return ROPE2D_OK;
+}
+
+void rope2d_plan_destroy(rope2d_plan *plan) {
+    if (!plan)
+        return;
+    const rope2d_device *device = plan->device;
+    device->ops->plan_destroy(plan);
+    rope2d_pattern_destroy(&plan->pattern, &device->host);
+    rope2d_release(&device->host, plan, 1, sizeof(*plan));
+}
+
+rope2d_status rope2d_plan_get_info(const rope2d_plan *plan, rope2d_plan_info *info) {
+    if (!plan)
+        return ROPE2D_ERROR_NULL;
+    const rope2d_host *host = &plan->device->host;
+    if (!info)
+        return rope2d_fail(host, ROPE2D_ERROR_NULL, "info is NULL");
+    if (info->struct_size != sizeof(*info))
+        return rope2d_fail(host, ROPE2D_ERROR_STRUCT_SIZE, "info.struct_size is %zu, this version knows %zu",
+                           info->struct_size, sizeof(*info));
+    info->in = plan->in;
+    info->out = plan->out;
+    info->table = plan->table_kind;
+    info->exactness = plan->exactness;
+    info->tensors_per_dispatch = plan->tensors_per_dispatch;
+    _Static_assert(sizeof(info->kernel) == sizeof(plan->kernel), "both hold the same name");
+    for (size_t i = 0; i < sizeof(info->kernel); i++)
+        info->kernel[i] = plan->kernel[i];
+    return ROPE2D_OK;
+}

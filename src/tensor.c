@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+//
+// Which tensors may be rotated: what each view reaches, and that memory which is written is nobody else's.
+#include "internal.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+
+// A view reaches no further than this, so that sums and differences of a few reaches never overflow.
+#define MAX_REACH ((uint64_t)1 << 59)
+
+// The bytes of a view: runs of `run` bytes at address + sum of index * stride, each index below its extent.
+typedef struct extent {
+    uint64_t count;
+    uint64_t stride; // bytes
+} extent;
+typedef struct region {
+    uintptr_t address;
+    uint32_t element; // bytes
+    uint64_t run;
+    uint64_t reach; // bytes from the first to the end of the last
+    extent dimensions[3];
+    const char *name; // "in" or "out", with the tensor's index
+    uint32_t tensor;
+} region;
+
+typedef struct checker {
+    const rope2d_host *host;
+    const rope2d_plan *plan;
+    const rope2d_apply_params *params;
+} checker;
+
+static rope2d_status check_stride(const checker *c, const region *r, const char *field, int64_t stride,
+                                  uint64_t count, bool written) {
+    if (stride < 0)
+        return rope2d_fail(c->host, ROPE2D_ERROR_STRIDE, "tensors[%u].%s.%s is %" PRId64 ", at least 0",
+                           r->tensor, r->name, field, stride);
+    if (stride == 0 && written && count > 1)
+        return rope2d_fail(c->host, ROPE2D_ERROR_STRIDE,
+                           "tensors[%u].%s.%s is 0 on an output with %" PRIu64 " of them", r->tensor, r->name,
+                           field, count);
+    return ROPE2D_OK;
+}
+
+static rope2d_status too_far(const checker *c, const region *r, const char *field, int64_t stride) {
+    return rope2d_fail(c->host, ROPE2D_ERROR_STRIDE,
+                       "tensors[%u].%s.%s is %" PRId64 ": it reaches past %" PRIu64 " bytes", r->tensor,
+                       r->name, field, stride, MAX_REACH);
+}
+
+static rope2d_status check_strides(const checker *c, region *r, const rope2d_view *view, uint32_t heads,
+                                   uint32_t element, bool written) {
+    const char *const fields[3] = {"batch_stride", "token_stride", "head_stride"};
+    const int64_t strides[3] = {view->batch_stride, view->token_stride, view->head_stride};
+    const uint64_t counts[3] = {c->params->batch, c->params->tokens, heads};
+    r->element = element;
+    r->run = (uint64_t)c->plan->pattern.head_dim * element;
+    r->reach = r->run;
+    for (int i = 0; i < 3; i++) {
+        ROPE2D_TRY(check_stride(c, r, fields[i], strides[i], counts[i], written));
+        if (counts[i] == 1) { // its stride is never taken
+            r->dimensions[i] = (extent){1, 0};
+            continue;
+        }
+        const uint64_t stride = (uint64_t)strides[i];
+        if (stride > (MAX_REACH - r->reach) / element ||
+            (stride > 0 && counts[i] - 1 > (MAX_REACH - r->reach) / (stride * element)))
+            return too_far(c, r, fields[i], strides[i]);
+        r->dimensions[i] = (extent){counts[i], stride * element};
+        r->reach += (counts[i] - 1) * stride * element;
+    }
+    return ROPE2D_OK;
+}
+
+static rope2d_status check_memory(const checker *c, region *r, const rope2d_view *view, uint32_t element) {
+    if (!view->base)
+        return rope2d_fail(c->host, ROPE2D_ERROR_NULL, "tensors[%u].%s.base is NULL", r->tensor, r->name);
+    if (view->offset > view->size || r->reach > view->size - view->offset)
+        return rope2d_fail(c->host, ROPE2D_ERROR_TENSOR_SIZE,
+                           "tensors[%u].%s reaches %" PRIu64 " bytes past offset %" PRIu64
+                           ", its size is %" PRIu64,
+                           r->tensor, r->name, r->reach, view->offset, view->size);
+    const uintptr_t base = (uintptr_t)view->base;
+    if (view->offset > UINTPTR_MAX - base || r->reach > UINTPTR_MAX - base - view->offset)
+        return rope2d_fail(c->host, ROPE2D_ERROR_TENSOR_SIZE,
+                           "tensors[%u].%s.size is %" PRIu64 ": its memory would end past the last address",
+                           r->tensor, r->name, view->size);
+    r->address = base + (uintptr_t)view->offset;
+    if (r->address % element != 0)
+        return rope2d_fail(c->host, ROPE2D_ERROR_TENSOR_ALIGNMENT,
+                           "tensors[%u].%s: base + offset (%" PRIu64
+                           ") is no multiple of the element's %u bytes",
+                           r->tensor, r->name, view->offset, element);
+    return ROPE2D_OK;
+}
+
+static rope2d_status check_view(const checker *c, region *r, const rope2d_view *view, uint32_t heads,
+                                rope2d_element element, bool written) {
+    const uint32_t size = rope2d_element_size(element);
+    ROPE2D_TRY(check_strides(c, r, view, heads, size, written));
+    return check_memory(c, r, view, size);
+}
+
+// Runs that are written may not meet one another. Nested: each stride, from the smallest up, is at least what
+// all smaller ones reach.
+static bool is_nested(const region *r) {
+    uint64_t reach = r->run;
+    bool taken[3] = {false, false, false};
+    for (int pass = 0; pass < 3; pass++) {
+        int least = -1;
+        for (int i = 0; i < 3; i++)
+            if (!taken[i] && (least < 0 || r->dimensions[i].stride < r->dimensions[least].stride))
+                least = i;
+        taken[least] = true;
+        const extent *e = &r->dimensions[least];
+        if (e->count > 1 && e->stride < reach)
+            return false;
+        reach += (e->count - 1) * e->stride;
+    }
+    return true;
+}
+
+// Whether two regions meet: whether there are m with
+//     -run_b < difference + sum of m * stride < run_a,   low <= m <= high
+// over the strides of both. A stride that both have is one unknown.
+typedef struct unknown {
+    int64_t stride;
+    int64_t low;
+    int64_t high;
+} unknown;
+typedef struct meeting {
+    unknown unknowns[6];
+    int count;
+    int64_t above; // -run_b
+    int64_t below; // run_a
+    int budget;    // of steps; when it runs out nothing is proven
+} meeting;
+
+static void add_unknown(meeting *m, uint64_t stride, int64_t low, int64_t high) {
+    for (int i = 0; i < m->count; i++)
+        if (m->unknowns[i].stride == (int64_t)stride) {
+            m->unknowns[i].low += low;
+            m->unknowns[i].high += high;
+            return;
+        }
+    int at = m->count++;
+    for (; at > 0 && m->unknowns[at - 1].stride < (int64_t)stride; at--)
+        m->unknowns[at] = m->unknowns[at - 1];
+    m->unknowns[at] = (unknown){(int64_t)stride, low, high};
+}
+
+static int64_t floor_divide(int64_t a, int64_t b) {
+    return a / b - (a % b < 0 ? 1 : 0);
+}
+
+// Looks at every value of the largest stride left that the smaller ones can still bring into the interval.
+static bool can_meet(meeting *m, int at, int64_t sum) {
+    if (m->budget-- <= 0)
+        return true;
+    if (at == m->count)
+        return sum > m->above && sum < m->below;
+    int64_t rest_low = 0;
+    int64_t rest_high = 0;
+    for (int i = at + 1; i < m->count; i++) {
+        rest_low += m->unknowns[i].low * m->unknowns[i].stride;
+        rest_high += m->unknowns[i].high * m->unknowns[i].stride;
+    }
+    const unknown *u = &m->unknowns[at];
+    const int64_t least = floor_divide(m->above - rest_high - sum, u->stride) + 1;
+    const int64_t most = floor_divide(m->below - 1 - rest_low - sum, u->stride);
+    const int64_t low = least > u->low ? least : u->low;
+    const int64_t high = most < u->high ? most : u->high;
+    for (int64_t value = low; value <= high; value++)
+        if (can_meet(m, at + 1, sum + value * u->stride))
+            return true;
+    return false;
+}
+
+// True unless it is proven that no byte belongs to both.
+static bool may_overlap(const region *a, const region *b) {
+    if (a->address + a->reach <= b->address || b->address + b->reach <= a->address)
+        return false;
+    meeting m = {.above = -(int64_t)b->run, .below = (int64_t)a->run, .budget = 4096};
+    for (int i = 0; i < 3; i++) {
+        if (a->dimensions[i].stride > 0)
+            add_unknown(&m, a->dimensions[i].stride, -(int64_t)(a->dimensions[i].count - 1), 0);
+        if (b->dimensions[i].stride > 0)
+            add_unknown(&m, b->dimensions[i].stride, 0, (int64_t)(b->dimensions[i].count - 1));
+    }
+    const int64_t difference =
+        b->address >= a->address ? (int64_t)(b->address - a->address) : -(int64_t)(a->address - b->address);
+    return can_meet(&m, 0, difference);
+}
+
+static bool is_zero(const rope2d_view *view) {
+    return !view->base && view->size == 0 && view->offset == 0 && view->batch_stride == 0 &&
+           view->token_stride == 0 && view->head_stride == 0;
+}
+
+static bool same_place(const region *a, const region *b) {
+    if (a->address != b->address)
+        return false;
+    for (int i = 0; i < 3; i++) {
+        if (a->dimensions[i].stride / a->element != b->dimensions[i].stride / b->element)
+            return false;
+    }
+    return true;
+}
+
+static rope2d_span span_of(const region *r) {
+    return (rope2d_span){
+        .first = (unsigned char *)r->address,
+        .batch_stride = (int64_t)(r->dimensions[0].stride / r->element),
+        .token_stride = (int64_t)(r->dimensions[1].stride / r->element),
+        .head_stride = (int64_t)(r->dimensions[2].stride / r->element),
+    };
+}
+
+typedef struct places {
+    region in;
+    region out;
+    bool in_place;
+} places;
+
+static rope2d_status check_places(const checker *c, uint32_t tensor, places *p) {
+    const rope2d_tensor *t = &c->params->tensors[tensor];
+    const bool given = !is_zero(&t->out);
+    p->in.tensor = tensor;
+    p->in.name = "in";
+    p->out.tensor = tensor;
+    p->out.name = "out";
+    ROPE2D_TRY(check_view(c, &p->in, &t->in, t->heads, c->plan->in, false));
+    const rope2d_view *out = given ? &t->out : &t->in;
+    ROPE2D_TRY(check_view(c, &p->out, out, t->heads, given ? c->plan->out : c->plan->in, true));
+    p->in_place = same_place(&p->in, &p->out);
+    if (p->in_place && c->plan->in != c->plan->out)
+        return rope2d_fail(c->host, ROPE2D_ERROR_IN_PLACE_TYPE,
+                           "tensors[%u] is in place, but the plan reads type %u and writes type %u", tensor,
+                           (unsigned)c->plan->in, (unsigned)c->plan->out);
+    if (!is_nested(&p->out))
+        return rope2d_fail(c->host, ROPE2D_ERROR_OVERLAP,
+                           "tensors[%u].out overlaps itself: a stride is less than what smaller ones reach",
+                           tensor);
+    return ROPE2D_OK;
+}
+
+static rope2d_status check_pair(const checker *c, const region *a, const region *b) {
+    if (!may_overlap(a, b))
+        return ROPE2D_OK;
+    return rope2d_fail(
+        c->host, ROPE2D_ERROR_OVERLAP,
+        "tensors[%u].%s and tensors[%u].%s are not proven disjoint: %" PRIu64 " and %" PRIu64
+        " bytes, %" PRIu64 " apart",
+        a->tensor, a->name, b->tensor, b->name, a->reach, b->reach,
+        (uint64_t)(a->address > b->address ? a->address - b->address : b->address - a->address));
+}
+
+// What tensor i writes against what it and the tensors before it read and write.
+static rope2d_status check_overlaps(const checker *c, const places *all, uint32_t i) {
+    const places *p = &all[i];
+    if (!p->in_place)
+        ROPE2D_TRY(check_pair(c, &p->out, &p->in));
+    for (uint32_t j = 0; j < i; j++) {
+        ROPE2D_TRY(check_pair(c, &p->out, &all[j].out));
+        if (!all[j].in_place)
+            ROPE2D_TRY(check_pair(c, &p->out, &all[j].in));
+        if (!p->in_place)
+            ROPE2D_TRY(check_pair(c, &all[j].out, &p->in));
+    }
+    return ROPE2D_OK;
+}
+
+rope2d_status rope2d_tensors_check(const rope2d_plan *plan, const rope2d_apply_params *params,
+                                   rope2d_checked_tensor *tensors, uint32_t *count) {
+    const checker c = {&plan->device->host, plan, params};
+    places all[ROPE2D_MAX_TENSORS];
+    uint32_t kept = 0;
+    *count = 0;
+    for (uint32_t i = 0; i < params->tensor_count; i++) {
+        const uint32_t heads = params->tensors[i].heads;
+        if (heads == 0)
+            continue;
+        if (plan->pattern.freq_heads > 1 && heads != plan->pattern.freq_heads)
+            return rope2d_fail(c.host, ROPE2D_ERROR_HEADS,
+                               "tensors[%u].heads is %u, the spec has frequencies for %u", i, heads,
+                               plan->pattern.freq_heads);
+        all[kept] = (places){0};
+        ROPE2D_TRY(check_places(&c, i, &all[kept]));
+        ROPE2D_TRY(check_overlaps(&c, all, kept));
+        tensors[kept] = (rope2d_checked_tensor){
+            .heads = heads,
+            .in_place = all[kept].in_place,
+            .in = span_of(&all[kept].in),
+            .out = span_of(&all[kept].out),
+        };
+        kept++;
+    }
+    *count = kept;
+    return ROPE2D_OK;
+}
