@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+#include "device_choice.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "options.h"
+
+const char *const backend_names[] = {"cpu", "vulkan", "opencl", NULL};
+
+static void keep_first_line(void *user, rope2d_log_level level, const char *text) {
+    char *line = user;
+    if (level == ROPE2D_LOG_ERROR && !*line)
+        snprintf(line, sizeof((struct device_list *)0)->missing[0], "%s", text);
+}
+
+static int no_memory(void) {
+    message("no memory for the list of devices");
+    return STATUS_DEVICE;
+}
+
+static int append(struct device_list *list, const rope2d_device_info *info) {
+    struct device_choice *items = realloc(list->items, (list->count + 1) * sizeof *items);
+    if (!items)
+        return no_memory();
+    list->items = items;
+    struct device_choice *item = &items[list->count++];
+    *item = (struct device_choice){.info = *info};
+    snprintf(item->name, sizeof item->name, "%s:%" PRIu32, backend_names[info->backend], info->index);
+    return STATUS_OK;
+}
+
+static int find_backend(struct device_list *list, rope2d_backend backend) {
+    rope2d_host host = {.struct_size = sizeof host, .user = list->missing[backend], .log = keep_first_line};
+    uint32_t count = 0;
+    rope2d_status status = rope2d_enumerate(backend, &host, &count, NULL);
+    rope2d_device_info *infos = status || !count ? NULL : calloc(count, sizeof *infos);
+    if (!status && count && !infos)
+        return no_memory();
+    for (uint32_t i = 0; infos && i < count; ++i)
+        infos[i].struct_size = sizeof infos[i];
+    if (infos)
+        status = rope2d_enumerate(backend, &host, &count, infos);
+    if (status && !*list->missing[backend])
+        snprintf(list->missing[backend], sizeof list->missing[backend], "%s", rope2d_status_name(status));
+    if (!status)
+        list->missing[backend][0] = '\0';
+    int result = STATUS_OK;
+    for (uint32_t i = 0; infos && !status && i < count && !result; ++i)
+        result = append(list, &infos[i]);
+    free(infos);
+    return result;
+}
+
+int devices_find(struct device_list *list) {
+    *list = (struct device_list){0};
+    int result = STATUS_OK;
+    for (int backend = 0; backend < ROPE2D_BACKEND_COUNT && !result; ++backend)
+        result = find_backend(list, (rope2d_backend)backend);
+    if (result)
+        devices_free(list);
+    return result;
+}
+
+void devices_free(struct device_list *list) {
+    free(list->items);
+    list->items = NULL;
+    list->count = 0;
+}
+
+// Hardware before software: a driver that runs on the CPU gains nothing over the CPU path. Vulkan before
+// OpenCL: where a GPU has both, they are the same hardware, and Vulkan's kernels are compiled already.
+static int preference(const struct device_choice *item) {
+    if (item->info.backend == ROPE2D_BACKEND_CPU)
+        return 2;
+    return item->info.is_software ? 3 : item->info.backend == ROPE2D_BACKEND_VULKAN ? 0 : 1;
+}
+
+static int choose_auto(struct device_list *found, struct device_list *list) {
+    static const char *const why[] = {"the first GPU that Vulkan lists",
+                                      "the first GPU that OpenCL lists, and Vulkan lists none",
+                                      "no GPU was found"};
+    int result = STATUS_OK;
+    for (int rank = 0; rank < 3 && !result; ++rank) {
+        for (size_t i = 0; i < found->count && !result; ++i) {
+            if (preference(&found->items[i]) != rank)
+                continue;
+            result = append(list, &found->items[i].info);
+            if (!result)
+                list->items[list->count - 1].why = why[rank];
+        }
+    }
+    return result;
+}
+
+// "vulkan:1" into its parts; the index may be left away when it is 0.
+static int parse_device(const char *text, size_t length, rope2d_backend *backend, uint32_t *index) {
+    char name[64] = "";
+    if (length < sizeof name)
+        memcpy(name, text, length);
+    char *colon = strchr(name, ':');
+    uint64_t number = 0;
+    bool is_number = !colon || parse_count(colon + 1, 0, UINT32_MAX, &number);
+    if (colon)
+        *colon = '\0';
+    int found = word_index(name, backend_names);
+    if (found >= 0 && is_number) {
+        *backend = (rope2d_backend)found;
+        *index = (uint32_t)number;
+        return STATUS_OK;
+    }
+    static const char *const words[] = {"cpu", "vulkan", "opencl", "auto", "all", NULL};
+    const char *nearest = found >= 0 ? NULL : nearest_word(name, words);
+    message("--device %.*s: must be auto, all, cpu, vulkan:INDEX or opencl:INDEX%s%s%s", (int)length, text,
+            nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+    return STATUS_USAGE;
+}
+
+static int append_named(const struct device_list *found, const char *text, size_t length,
+                        struct device_list *list) {
+    rope2d_backend backend;
+    uint32_t index, there = 0;
+    int result = parse_device(text, length, &backend, &index);
+    if (result)
+        return result;
+    for (size_t i = 0; i < found->count; ++i) {
+        const rope2d_device_info *info = &found->items[i].info;
+        if (info->backend == backend && info->index == index)
+            return append(list, info);
+        there += info->backend == backend;
+    }
+    if (*found->missing[backend])
+        message("--device %.*s: %s", (int)length, text, found->missing[backend]);
+    else if (there == 0)
+        message("--device %.*s: there is no %s device on this machine", (int)length, text,
+                backend_names[backend]);
+    else
+        message("--device %.*s: index must be below %" PRIu32
+                ", the number of %s devices ('rope2d devices' lists them)",
+                (int)length, text, there, backend_names[backend]);
+    return STATUS_DEVICE;
+}
+
+int devices_choose(const char *text, bool is_one, struct device_list *list) {
+    struct device_list found;
+    *list = (struct device_list){0};
+    int result = devices_find(&found);
+    if (result)
+        return result;
+    if (strcmp(text, "auto") == 0 && is_one) {
+        result = choose_auto(&found, list);
+    } else if (strcmp(text, "all") == 0 && !is_one) {
+        *list = found;
+        return STATUS_OK;
+    } else {
+        while (!result) {
+            size_t length = strcspn(text, ",");
+            result = append_named(&found, text, length, list);
+            text += length;
+            if (result || !*text)
+                break;
+            ++text;
+            if (is_one) {
+                message("--device: one device is wanted here, without '%s'", text - 1);
+                result = STATUS_USAGE;
+            }
+        }
+    }
+    devices_free(&found);
+    if (result)
+        devices_free(list);
+    return result;
+}
+
+int device_open(const struct device_list *list, bool is_auto, uint32_t flags, rope2d_device **device,
+                const struct device_choice **choice) {
+    int result = STATUS_DEVICE;
+    *device = NULL;
+    for (size_t i = 0; i < list->count && !*device; ++i) {
+        const struct device_choice *item = &list->items[i];
+        rope2d_device_params params = {
+            .struct_size = sizeof params,
+            .backend = item->info.backend,
+            .index = item->info.index,
+            .flags = flags,
+            .host = &message_host,
+        };
+        rope2d_status status = rope2d_device_create(&params, device);
+        *choice = item;
+        if (status) {
+            char what[64];
+            snprintf(what, sizeof what, "%s does not open", item->name);
+            result = message_status(status, what);
+        } else if (is_auto) {
+            message("device %s (%s): %s%s", item->name, item->info.name, item->why,
+                    i ? " (those before it did not open)" : "");
+        }
+    }
+    return *device ? STATUS_OK : result;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void message(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("rope2d: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
+int exit_status_of(rope2d_status status) {
+    switch (status) {
+    case ROPE2D_OK:
+        return STATUS_OK;
+    case ROPE2D_ERROR_LIMIT:
+    case ROPE2D_ERROR_BACKEND_MISSING:
+    case ROPE2D_ERROR_DEVICE_INDEX:
+    case ROPE2D_ERROR_UNSUPPORTED:
+    case ROPE2D_ERROR_HOST_MEMORY:
+    case ROPE2D_ERROR_DEVICE_MEMORY:
+    case ROPE2D_ERROR_DEVICE_LOST:
+    case ROPE2D_ERROR_DRIVER:
+    case ROPE2D_ERROR_COMPILE:
+        return STATUS_DEVICE;
+    default:
+        return STATUS_USAGE;
+    }
+}
+
+int message_status(rope2d_status status, const char *what) {
+    message("%s: %s", what, rope2d_status_name(status));
+    return exit_status_of(status);
+}
+
+static void log_to_stderr(void *user, rope2d_log_level level, const char *text) {
+    (void)user;
+    if (level == ROPE2D_LOG_ERROR)
+        message("error: %s", text);
+    else if (level == ROPE2D_LOG_WARNING)
+        message("warning: %s", text);
+}
+
+const rope2d_host message_host = {
+    .struct_size = sizeof(rope2d_host),
+    .log = log_to_stderr,
+};

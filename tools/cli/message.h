@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+//
+// What every verb says and returns: exit statuses, messages on stderr, the library's log.
+#ifndef ROPE2D_CLI_MESSAGE_H
+#define ROPE2D_CLI_MESSAGE_H
+
+#include "rope2d/rope2d.h"
+
+enum {
+    STATUS_OK = 0,     // done; every check passed
+    STATUS_FAILED = 1, // a check failed
+    STATUS_USAGE = 2,  // wrong usage, or input that cannot be used
+    STATUS_DEVICE = 3, // a device is missing, or it or its driver failed
+};
+
+#if defined(__GNUC__)
+#define MESSAGE_FORMAT __attribute__((format(printf, 1, 2)))
+#else
+#define MESSAGE_FORMAT
+#endif
+
+// One line on stderr, after the program's name.
+MESSAGE_FORMAT void message(const char *format, ...);
+
+// Says that a call of the library failed, and returns the exit status for it.
+int message_status(rope2d_status status, const char *what);
+
+// The exit status that belongs to a status of the library.
+int exit_status_of(rope2d_status status);
+
+// Writes the library's errors and warnings to stderr.
+extern const rope2d_host message_host;
+
+#endif

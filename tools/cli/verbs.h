@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+//
+// The verbs.
+#ifndef ROPE2D_CLI_VERBS_H
+#define ROPE2D_CLI_VERBS_H
+
+#include "options.h"
+
+extern const struct verb verb_devices, verb_apply, verb_check, verb_demo;
+
+#endif
