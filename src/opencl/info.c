@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "opencl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Text of any length, cut to fit and without the spaces and newlines that some drivers put around it.
+static rope2d_status read_text(const rope2d_cl *cl, cl_device_id id, cl_device_info field, char *text,
+                               size_t size) {
+    rope2d_status status = ROPE2D_OK;
+    char *whole = NULL;
+    size_t length = 0;
+    CL(cl->GetDeviceInfo(id, field, 0, NULL, &length));
+    whole = rope2d_allocate(cl->host, length + 1, 1);
+    if (!whole)
+        return rope2d_fail(cl->host, ROPE2D_ERROR_HOST_MEMORY, "text of a device: no memory for %zu bytes",
+                           length);
+    CL(cl->GetDeviceInfo(id, field, length, whole, NULL));
+    const char *begin = whole + strspn(whole, " \t\r\n");
+    size_t used = strlen(begin);
+    while (used > 0 && strchr(" \t\r\n", begin[used - 1]))
+        used--;
+    if (used >= size)
+        used = size - 1;
+    while (used < strlen(begin) && used > 0 && ((unsigned char)begin[used] & 0xc0) == 0x80)
+        used--; // not inside a character of UTF-8
+    memcpy(text, begin, used);
+    text[used] = 0;
+fail:
+    rope2d_release(cl->host, whole, length + 1, 1);
+    return status;
+}
+
+#define READ(field, value) CL(cl->GetDeviceInfo(id, field, sizeof(value), &(value), NULL))
+
+rope2d_status rope2d_cl_describe(const rope2d_cl *cl, cl_device_id id, rope2d_device_info *info) {
+    rope2d_status status = ROPE2D_OK;
+    cl_device_type type = 0;
+    cl_bool images = CL_FALSE;
+    cl_ulong allocation = 0, memory = 0;
+    cl_uint vendor = 0, alignment_bits = 0;
+    size_t group = 0, width = 0, height = 0;
+    char version[128] = "";
+
+    info->backend = ROPE2D_BACKEND_OPENCL;
+    OWN(read_text(cl, id, CL_DEVICE_NAME, info->name, sizeof(info->name)));
+    OWN(read_text(cl, id, CL_DEVICE_VENDOR, info->vendor, sizeof(info->vendor)));
+    OWN(read_text(cl, id, CL_DRIVER_VERSION, info->driver, sizeof(info->driver)));
+    // "OpenCL 3.0 and what the vendor adds": the first two words.
+    OWN(read_text(cl, id, CL_DEVICE_VERSION, version, sizeof(version)));
+    size_t first = strcspn(version, " ");
+    size_t words = version[first] ? first + 1 + strcspn(version + first + 1, " ") : first;
+    snprintf(info->api, sizeof(info->api), "%.*s", (int)words, version);
+
+    READ(CL_DEVICE_TYPE, type);
+    READ(CL_DEVICE_VENDOR_ID, vendor);
+    READ(CL_DEVICE_IMAGE_SUPPORT, images);
+    READ(CL_DEVICE_MAX_MEM_ALLOC_SIZE, allocation);
+    READ(CL_DEVICE_GLOBAL_MEM_SIZE, memory);
+    READ(CL_DEVICE_MAX_WORK_GROUP_SIZE, group);
+    READ(CL_DEVICE_MEM_BASE_ADDR_ALIGN, alignment_bits);
+    if (images) {
+        READ(CL_DEVICE_IMAGE2D_MAX_WIDTH, width);
+        READ(CL_DEVICE_IMAGE2D_MAX_HEIGHT, height);
+    }
+    info->vendor_id = vendor;
+    info->device_id = 0;
+    // llvmpipe calls itself a CPU as well.
+    info->is_software = (type & CL_DEVICE_TYPE_CPU) != 0;
+    info->has_textures = images && width > 0 && height > 0;
+    info->default_table = ROPE2D_TABLE_BUFFER;
+    info->max_buffer_range = allocation;
+    info->max_texture_width = width;
+    info->max_texture_height = height;
+    info->max_storage_buffers = 0;
+    info->max_group_size = group > UINT32_MAX ? UINT32_MAX : (uint32_t)group;
+    info->max_groups = 0;
+    info->buffer_offset_alignment = alignment_bits / 8;
+    info->memory_bytes = memory;
+fail:
+    return status;
+}
+
+static uint64_t at_most(uint64_t value, uint64_t limit) {
+    return value < limit ? value : limit;
+}
+
+void rope2d_cl_clamp(rope2d_device_info *info) {
+    info->max_buffer_range = at_most(info->max_buffer_range, (uint64_t)128 << 20);
+    info->max_texture_width = at_most(info->max_texture_width, 8192);
+    info->max_texture_height = at_most(info->max_texture_height, 8192);
+    info->max_group_size = 1;
+    if (info->buffer_offset_alignment < 128) // the largest type, long16
+        info->buffer_offset_alignment = 128;
+}
+
+rope2d_status rope2d_cl_check(const rope2d_cl *cl, cl_device_id id, bool *unified) {
+    rope2d_status status = ROPE2D_OK;
+    cl_bool available = CL_FALSE, compiler = CL_FALSE, little = CL_FALSE, shared = CL_FALSE;
+    char version[64] = "";
+    int major = 0, minor = 0;
+
+    READ(CL_DEVICE_AVAILABLE, available);
+    if (!available)
+        return rope2d_fail(cl->host, ROPE2D_ERROR_DEVICE_LOST,
+                           "index: the driver says that this device is not available");
+    OWN(read_text(cl, id, CL_DEVICE_VERSION, version, sizeof(version)));
+    if (sscanf(version, "OpenCL %d.%d", &major, &minor) != 2 || major * 100 + minor < 102)
+        return rope2d_fail(cl->host, ROPE2D_ERROR_UNSUPPORTED,
+                           "index: the device has \"%s\"; OpenCL 1.2 is needed", version);
+    READ(CL_DEVICE_COMPILER_AVAILABLE, compiler);
+    if (!compiler)
+        return rope2d_fail(cl->host, ROPE2D_ERROR_UNSUPPORTED,
+                           "index: the driver of this device has no compiler");
+    READ(CL_DEVICE_ENDIAN_LITTLE, little);
+    if (!little)
+        return rope2d_fail(cl->host, ROPE2D_ERROR_UNSUPPORTED, "index: this device is big-endian");
+    READ(CL_DEVICE_HOST_UNIFIED_MEMORY, shared);
+    *unified = shared != CL_FALSE;
+fail:
+    return status;
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+//
+// What the files of this backend share. Only calls of OpenCL 1.2 are used, from a table of functions that
+// belongs to a device, so that neither the loader nor its symbols are ever linked.
+#ifndef ROPE2D_OPENCL_H
+#define ROPE2D_OPENCL_H
+
+#include "../backend.h"
+#include "../stage.h"
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#include <CL/cl.h>
+#include <CL/cl_icd.h>
+
+// -----------------------------------------------------------------------------------------------------
+// load.c
+
+#define ROPE2D_CL_FUNCTIONS(X)                                                                               \
+    X(BuildProgram)                                                                                          \
+    X(CreateBuffer)                                                                                          \
+    X(CreateCommandQueue)                                                                                    \
+    X(CreateContext)                                                                                         \
+    X(CreateImage)                                                                                           \
+    X(CreateKernel)                                                                                          \
+    X(CreateProgramWithSource)                                                                               \
+    X(EnqueueMapBuffer)                                                                                      \
+    X(EnqueueNDRangeKernel)                                                                                  \
+    X(EnqueueUnmapMemObject)                                                                                 \
+    X(EnqueueWriteBuffer)                                                                                    \
+    X(EnqueueWriteImage)                                                                                     \
+    X(Finish)                                                                                                \
+    X(GetDeviceIDs)                                                                                          \
+    X(GetDeviceInfo)                                                                                         \
+    X(GetKernelWorkGroupInfo)                                                                                \
+    X(GetPlatformIDs)                                                                                        \
+    X(GetProgramBuildInfo)                                                                                   \
+    X(GetSupportedImageFormats)                                                                              \
+    X(ReleaseCommandQueue)                                                                                   \
+    X(ReleaseContext)                                                                                        \
+    X(ReleaseKernel)                                                                                         \
+    X(ReleaseMemObject)                                                                                      \
+    X(ReleaseProgram)                                                                                        \
+    X(SetKernelArg)
+
+typedef struct rope2d_cl {
+    const rope2d_host *host; // of whoever owns the table
+    void *library;
+#define X(name) cl_api_cl##name name;
+    ROPE2D_CL_FUNCTIONS(X)
+#undef X
+} rope2d_cl;
+
+// Opens the loader: the library that the environment variable ROPE2D_OPENCL_LOADER names, else the system's.
+rope2d_status rope2d_cl_load(rope2d_cl *cl, const rope2d_host *host);
+void rope2d_cl_unload(rope2d_cl *cl); // a table of zeros is legal
+
+// Logs a failed call with the name of its error and returns the status that fits. Kept out of line, since CL
+// stands in many places.
+rope2d_status rope2d_cl_failed(const rope2d_cl *cl, const char *call, cl_int code);
+
+// Calls of the driver, in functions that have `cl`, `status` and a label `fail`.
+#define CL(call)                                                                                             \
+    do {                                                                                                     \
+        cl_int cl_code = (call);                                                                             \
+        if (cl_code != CL_SUCCESS) {                                                                         \
+            status = rope2d_cl_failed(cl, #call, cl_code);                                                   \
+            goto fail;                                                                                       \
+        }                                                                                                    \
+    } while (0)
+
+// The same for calls that return what they make and take the address of `cl_code`.
+#define CL_MAKE(object, call)                                                                                \
+    do {                                                                                                     \
+        cl_int cl_code = CL_SUCCESS;                                                                         \
+        (object) = call;                                                                                     \
+        if (cl_code != CL_SUCCESS) {                                                                         \
+            (object) = NULL;                                                                                 \
+            status = rope2d_cl_failed(cl, #call, cl_code);                                                   \
+            goto fail;                                                                                       \
+        }                                                                                                    \
+    } while (0)
+
+// And for the library's own.
+#define OWN(call)                                                                                            \
+    do {                                                                                                     \
+        status = (call);                                                                                     \
+        if (status != ROPE2D_OK)                                                                             \
+            goto fail;                                                                                       \
+    } while (0)
+
+// ---------------------------------------------------------------------------------------------------
+// create.c
+
+typedef struct rope2d_cl_device {
+    rope2d_cl cl;
+    cl_device_id id;
+    cl_context context;
+    cl_command_queue queue; // in order
+    bool unified;           // the device works on the host's memory
+} rope2d_cl_device;
+
+rope2d_enumerate_fn rope2d_opencl_enumerate;
+rope2d_device_create_fn rope2d_opencl_device_create;
+rope2d_device_destroy_fn rope2d_opencl_device_destroy;
+
+// -----------------------------------------------------------------------------------------------------
+// info.c
+
+// Fills everything but the index. Nothing is clamped.
+rope2d_status rope2d_cl_describe(const rope2d_cl *cl, cl_device_id id, rope2d_device_info *info);
+// To what OpenCL 1.2 guarantees for the full profile.
+void rope2d_cl_clamp(rope2d_device_info *info);
+// Refuses devices that cannot run the kernel.
+rope2d_status rope2d_cl_check(const rope2d_cl *cl, cl_device_id id, bool *unified);
+
+// ---------------------------------------------------------------------------------------------------
+// memory.c
+
+// Memory that the host fills and reads through a mapping. Zeros are legal and hold nothing.
+typedef struct rope2d_cl_staging {
+    cl_mem memory;
+    uint64_t bytes;
+    void *mapped;
+} rope2d_cl_staging;
+
+// At least that many bytes; what was there may be lost.
+rope2d_status rope2d_cl_staging_reserve(const rope2d_cl_device *device, rope2d_cl_staging *staging,
+                                        uint64_t bytes);
+rope2d_status rope2d_cl_staging_map(const rope2d_cl_device *device, rope2d_cl_staging *staging,
+                                    cl_map_flags flags, uint64_t bytes);
+rope2d_status rope2d_cl_staging_unmap(const rope2d_cl_device *device, rope2d_cl_staging *staging);
+void rope2d_cl_staging_destroy(const rope2d_cl_device *device, rope2d_cl_staging *staging);
+
+// A buffer that kernels read, filled with `bytes` from the host; at least 4 bytes long.
+rope2d_status rope2d_cl_buffer_create(const rope2d_cl_device *device, uint64_t bytes, const void *data,
+                                      cl_mem *buffer);
+void rope2d_cl_memory_release(const rope2d_cl_device *device, cl_mem *memory);
+
+// ----------------------------------------------------------------------------------------------------
+// table.c
+
+// Row numbers and the table that they point into. Those of positions that fit the device lie there as long as
+// the positions do; of larger ones each apply makes a window for the tokens in work.
+typedef struct rope2d_cl_window {
+    cl_mem rows;
+    cl_mem table;
+    uint32_t fold;       // texture: log2 of its width
+    uint32_t table_rows; // rows are clamped below this
+    bool is_whole;       // row numbers begin at batch element 0, token 0 of the positions, not of the work
+} rope2d_cl_window;
+
+rope2d_positions_create_fn rope2d_opencl_positions_create;
+rope2d_positions_destroy_fn rope2d_opencl_positions_destroy;
+
+// The positions' own window, or NULL when they are too large for the device.
+const rope2d_cl_window *rope2d_cl_window_whole(const rope2d_positions *positions);
+// Tokens of one batch element that a window can hold; 0: not even one.
+uint64_t rope2d_cl_window_tokens(const rope2d_positions *positions);
+rope2d_status rope2d_cl_window_create(const rope2d_positions *positions, uint32_t batch, uint64_t first_token,
+                                      uint64_t tokens, rope2d_cl_window *window);
+void rope2d_cl_window_destroy(const rope2d_cl_device *device, rope2d_cl_window *window);
+
+// ---------------------------------------------------------------------------------------------------
+// source.c
+
+// The kernel's text: the embedded one, or the one in the device's shader folder with what it includes in its
+// place and every line still numbered as in its file. Ends with NUL; the caller releases `capacity` bytes.
+typedef struct rope2d_cl_source {
+    char *text;
+    size_t size;
+    size_t capacity;
+} rope2d_cl_source;
+rope2d_status rope2d_cl_source_create(const rope2d_device *device, const char *file,
+                                      rope2d_cl_source *source);
+void rope2d_cl_source_destroy(const rope2d_device *device, rope2d_cl_source *source);
+
+// --------------------------------------------------------------------------------------------------
+// program.c
+
+typedef struct rope2d_cl_variant {
+    cl_program program;
+    cl_mem units;
+    size_t group_size;
+} rope2d_cl_variant;
+
+typedef struct rope2d_cl_plan {
+    rope2d_cl_variant single;
+    rope2d_cl_variant wide; // nothing where the pairing has no wide units
+} rope2d_cl_plan;
+
+rope2d_plan_create_fn rope2d_opencl_plan_create;
+rope2d_plan_destroy_fn rope2d_opencl_plan_destroy;
+
+// A kernel of its own for each use: clSetKernelArg is the one call that is not thread-safe.
+rope2d_status rope2d_cl_kernel_create(const rope2d_cl_device *device, const rope2d_cl_variant *variant,
+                                      cl_kernel *kernel);
+
+// ----------------------------------------------------------------------------------------------------
+// apply.c
+
+rope2d_apply_fn rope2d_opencl_apply;
+rope2d_dispatches_fn rope2d_opencl_dispatches;
+
+#endif

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "opencl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define KERNEL_FILE "rope2d.cl"
+#define KERNEL_NAME "rope2d"
+#define GROUP_SIZE  64
+
+static void log_build(const rope2d_cl_device *device, cl_program program) {
+    const rope2d_cl *cl = &device->cl;
+    size_t size = 0;
+    if (cl->GetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) != CL_SUCCESS ||
+        size < 2)
+        return;
+    char *text = rope2d_allocate(cl->host, (uint64_t)size + 1, 1); // with a NUL, whatever the driver does
+    if (!text)
+        return;
+    if (cl->GetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, size, text, NULL) == CL_SUCCESS)
+        rope2d_log_text(cl->host, ROPE2D_LOG_ERROR, text);
+    rope2d_release(cl->host, text, (uint64_t)size + 1, 1);
+}
+
+static rope2d_status build(const rope2d_plan *plan, const rope2d_cl_source *source, bool wide,
+                           rope2d_cl_variant *variant) {
+    const rope2d_cl_device *device = plan->device->impl;
+    const rope2d_cl *cl = &device->cl;
+    rope2d_status status = ROPE2D_OK;
+    const char *text = source->text;
+    char options[256];
+    // Nothing that lets a compiler fuse or reorder: -cl-mad-enable does so in spite of the pragma.
+    snprintf(options, sizeof(options),
+             "-cl-std=CL1.2 -DR_IN=%uu -DR_OUT=%uu -DR_WIDE=%d -DR_TWO_ANGLES=%d -DR_TEXTURE=%d",
+             (unsigned)plan->in, (unsigned)plan->out, wide, plan->pattern.angles == 2,
+             plan->table_kind == ROPE2D_TABLE_TEXTURE);
+    CL_MAKE(variant->program,
+            cl->CreateProgramWithSource(device->context, 1, &text, &source->size, &cl_code));
+    cl_int code = cl->BuildProgram(variant->program, 1, &device->id, options, NULL, NULL);
+    if (code != CL_SUCCESS) {
+        log_build(device, variant->program);
+        return rope2d_cl_failed(cl, "clBuildProgram(" KERNEL_FILE ")", code);
+    }
+fail:
+    return status;
+}
+
+static uint32_t power_of_two_at_most(uint64_t value, uint32_t limit) {
+    uint32_t power = limit;
+    while (power > value && power > 1)
+        power /= 2;
+    return power;
+}
+
+static rope2d_status variant_create(const rope2d_plan *plan, const rope2d_cl_source *source, bool wide,
+                                    rope2d_cl_variant *variant) {
+    const rope2d_cl_device *device = plan->device->impl;
+    const rope2d_cl *cl = &device->cl;
+    const rope2d_units *units = wide ? &plan->pattern.wide : &plan->pattern.single;
+    rope2d_status status = ROPE2D_OK;
+    cl_kernel kernel = NULL;
+    size_t most = 0;
+    OWN(build(plan, source, wide, variant));
+    OWN(rope2d_cl_buffer_create(device, (uint64_t)units->count * sizeof(*units->words), units->words,
+                                &variant->units));
+    OWN(rope2d_cl_kernel_create(device, variant, &kernel));
+    CL(cl->GetKernelWorkGroupInfo(kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof(most), &most, NULL));
+    if (most > plan->device->info.max_group_size)
+        most = plan->device->info.max_group_size;
+    variant->group_size = power_of_two_at_most(most, GROUP_SIZE);
+fail:
+    if (kernel)
+        cl->ReleaseKernel(kernel);
+    return status;
+}
+
+rope2d_status rope2d_opencl_plan_create(rope2d_plan *plan) {
+    static const char *const types[] = {"f32", "f16", "bf16"};
+    const rope2d_device *front = plan->device;
+    const rope2d_host *host = &front->host;
+    rope2d_status status = ROPE2D_OK;
+    rope2d_cl_source source = {NULL, 0, 0};
+    if (plan->table_kind == ROPE2D_TABLE_TEXTURE && !front->info.has_textures)
+        return rope2d_fail(host, ROPE2D_ERROR_UNSUPPORTED,
+                           "table: textures, but this device has no images of CL_RGBA and CL_FLOAT");
+    rope2d_cl_plan *own = rope2d_allocate(host, 1, sizeof(*own));
+    if (!own)
+        return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "plan: no memory for %zu bytes", sizeof(*own));
+    plan->impl = own;
+    plan->tensors_per_dispatch = R_MAX_DISPATCH_TENSORS;
+    snprintf(plan->kernel, sizeof(plan->kernel), KERNEL_NAME "_%s_%s_%s%s", types[plan->in], types[plan->out],
+             plan->table_kind == ROPE2D_TABLE_TEXTURE ? "texture" : "buffer",
+             plan->pattern.angles == 2 ? "_two" : "");
+    OWN(rope2d_cl_source_create(front, KERNEL_FILE, &source));
+    OWN(variant_create(plan, &source, false, &own->single));
+    if (plan->pattern.wide.count > 0)
+        OWN(variant_create(plan, &source, true, &own->wide));
+fail:
+    rope2d_cl_source_destroy(front, &source);
+    return status;
+}
+
+static void variant_destroy(const rope2d_cl_device *device, rope2d_cl_variant *variant) {
+    rope2d_cl_memory_release(device, &variant->units);
+    if (variant->program)
+        device->cl.ReleaseProgram(variant->program);
+    memset(variant, 0, sizeof(*variant));
+}
+
+void rope2d_opencl_plan_destroy(rope2d_plan *plan) {
+    rope2d_cl_plan *own = plan->impl;
+    if (!own)
+        return;
+    variant_destroy(plan->device->impl, &own->single);
+    variant_destroy(plan->device->impl, &own->wide);
+    rope2d_release(&plan->device->host, own, 1, sizeof(*own));
+    plan->impl = NULL;
+}
+
+rope2d_status rope2d_cl_kernel_create(const rope2d_cl_device *device, const rope2d_cl_variant *variant,
+                                      cl_kernel *kernel) {
+    const rope2d_cl *cl = &device->cl;
+    rope2d_status status = ROPE2D_OK;
+    CL_MAKE(*kernel, cl->CreateKernel(variant->program, KERNEL_NAME, &cl_code));
+fail:
+    return status;
+}
