@@ -92,7 +92,7 @@ rope2d_status rope2d_apply(const rope2d_plan *plan, const rope2d_positions *posi
     if (!plan)
         return ROPE2D_ERROR_NULL;
     rope2d_checked_tensor tensors[ROPE2D_MAX_TENSORS];
-    rope2d_work work;
+    rope2d_work work = {0};
     ROPE2D_TRY(prepare(plan, positions, params, tensors, &work));
     if (work.tensor_count == 0)
         return ROPE2D_OK;
@@ -108,7 +108,7 @@ rope2d_status rope2d_plan_dispatches(const rope2d_plan *plan, const rope2d_posit
     if (!dispatches)
         return rope2d_fail(&plan->device->host, ROPE2D_ERROR_NULL, "dispatches is NULL");
     rope2d_checked_tensor tensors[ROPE2D_MAX_TENSORS];
-    rope2d_work work;
+    rope2d_work work = {0};
     ROPE2D_TRY(prepare(plan, positions, params, tensors, &work));
     if (work.tensor_count == 0)
         return ROPE2D_OK;
