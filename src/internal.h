@@ -115,7 +115,7 @@ struct rope2d_positions {
     bool is_axial;              // of the table: false for any spec with magnitudes per token
     uint32_t table_rows;        // at least 1, so that clamped kernels always have a row
     uint32_t table_columns;     // (cos, sin) entries of a row
-    float *table;               // [table_rows][table_columns][2]
+    float *table;               // [table_rows][table_columns][2]; at least one entry is allocated
     int32_t *rows;              // [batch][tokens][pattern.row_axes]; at least one element is allocated
     uint64_t table_entries;     // table_rows * table_columns, below 2^31
     uint64_t row_count;         // batch * tokens * row_axes

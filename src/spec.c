@@ -183,9 +183,16 @@ static rope2d_status check(const rope2d_spec *spec, const rope2d_host *host) {
     return check_numbers(spec, host);
 }
 
+// By its bits: to a caller who treats subnormals as zeros a comparison would answer otherwise.
+static bool is_zero(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return (bits & 0x7fffffffu) == 0;
+}
+
 static bool turns(const float *freqs, uint32_t heads, uint32_t pairs, uint32_t axis, uint32_t pair) {
     for (uint32_t h = 0; freqs != NULL && h < heads; h++) {
-        if (freqs[((uint64_t)axis * heads + h) * pairs + pair] != 0)
+        if (!is_zero(freqs[((uint64_t)axis * heads + h) * pairs + pair]))
             return true;
     }
     return false;

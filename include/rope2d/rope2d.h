@@ -54,7 +54,8 @@ typedef enum rope2d_status {
     ROPE2D_ERROR_PAIRING,          // a pair uses a channel twice or one that is not there
     ROPE2D_ERROR_AXES,             // axes is 0 or above ROPE2D_MAX_AXES
     ROPE2D_ERROR_FREQUENCY,        // a frequency is missing, NaN or infinite
-    ROPE2D_ERROR_MAGNITUDE,        // a magnitude is NaN or infinite, or 0 where the inverse is asked for
+    ROPE2D_ERROR_MAGNITUDE,        // a magnitude is NaN or infinite, 0 where the inverse is asked for, or
+                                   // given with rows
     ROPE2D_ERROR_DIRECTION,        // the inverse of a spec that has none (two angles to a pair)
     ROPE2D_ERROR_COORDINATE,       // a coordinate is missing, NaN or infinite, or its angle overflows
     ROPE2D_ERROR_ROW,              // a row number is past the list that it points into
@@ -256,8 +257,9 @@ typedef struct rope2d_range {
 // layer.
 typedef struct rope2d_positions rope2d_positions;
 
-// Coordinates come in one of two ways: `coordinates`, whose equal values are merged into rows by the library;
-// or `rows` that point into lists.
+// Coordinates come in one of two ways: `coordinates`, whose equal values are merged into rows by the library,
+// numbered in the order in which they first appear; or `rows` that point into lists. All of them are finite,
+// those of tokens that do not rotate as well.
 typedef struct rope2d_positions_params {
     size_t struct_size;
     const rope2d_spec *spec;
@@ -265,12 +267,13 @@ typedef struct rope2d_positions_params {
     uint64_t tokens;          // N; 0 is legal
     uint32_t batch;           // 0 or 1: shared by the whole batch; otherwise every apply has this batch
     const float *coordinates; // [batch][tokens][axes]
-    const int32_t *rows; // [batch][tokens][axes] (dense specs: [batch][tokens][1]); negative: not rotated
+    const int32_t *rows; // [batch][tokens][axes] (dense specs: [batch][tokens][1]); negative: what the axis
+                         // turns is not rotated
     uint32_t list_counts[ROPE2D_MAX_AXES]; // with rows: entries of each axis' list; dense specs use the first
                                            // alone
     const float *lists[ROPE2D_MAX_AXES]; // [list_counts[a]]; dense specs: lists[0] is [list_counts[0]][axes]
-    const float *magnitudes; // [batch][tokens][pairs], or with rows [list_counts[0]][pairs]: m per token and
-                             // pair (xPos), times the spec's; makes any spec dense. NULL: none
+    const float *magnitudes; // [batch][tokens][pairs]: m per token and pair (xPos), times the spec's; gives
+                             // each token a row of its own. Not with rows. NULL: none
     const rope2d_range *unrotated; // tokens that pass through, of every batch element
     uint32_t unrotated_count;
     const rope2d_positions
@@ -282,7 +285,7 @@ typedef struct rope2d_positions_info {
     uint64_t tokens;
     uint32_t batch;
     uint32_t is_axial;      // 1: rows are the distinct coordinates of an axis; 0: of a token
-    uint32_t row_axes;      // row numbers of a token: axes, or 1 when dense
+    uint32_t row_axes;      // row numbers of a token: axes, or 1 of a dense spec
     uint32_t table_rows;    // rows of the table
     uint32_t table_columns; // (cos, sin) pairs of a row: freq_heads * pairs, twice that with two angles
     uint64_t table_bytes;   // on the device
