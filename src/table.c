@@ -135,7 +135,7 @@ static table_row find_row(const table_work *work, uint32_t group, uint32_t numbe
 static void write_row(const table_work *work, uint32_t number, table_task *result) {
     const rope2d_positions *positions = work->positions;
     const rope2d_pattern *pattern = &positions->pattern;
-    table_row rows[ROPE2D_MAX_AXES];
+    table_row rows[ROPE2D_MAX_AXES] = {{0}};
     for (uint32_t g = 0; g < positions->lists->groups; g++) {
         rows[g] = find_row(work, g, number);
         result->rows_copied += rows[g].known != NULL;
@@ -176,6 +176,8 @@ static rope2d_status report_overflow(const table_work *work, uint64_t entry) {
     uint32_t pair = (uint32_t)(at % pattern->pairs);
     table_row row = find_row(work, positions->is_axial ? pattern->axis[pair] : 0,
                              (uint32_t)(entry / positions->table_columns));
+    if (row.coordinates == NULL) // past its list: no angle
+        return ROPE2D_OK;
     uint32_t axis = 0;
     for (uint32_t axes = row.axes; axes > 0; axes--) { // the first that takes the sum out of range
         row.axes = axes;
