@@ -17,6 +17,10 @@ typedef struct rope2d_stage_limits {
     uint32_t group_size;       // invocations of a workgroup
     uint32_t max_groups;       // in x and in y
     uint32_t offset_alignment; // bytes between tensors that share one buffer
+    // Row numbers that a kernel can reach, and between the positions of two batch elements (0: shared): a
+    // piece of several batch elements reaches over all that lie between. 0: no limit below 2^32.
+    uint64_t row_range;
+    uint64_t row_batch_stride;
 } rope2d_stage_limits;
 
 // A tensor of a piece. Its layout keeps the caller's strides and the parity of its first element where that
@@ -54,7 +58,8 @@ typedef struct rope2d_cutter {
     const rope2d_plan *plan;
     const rope2d_work *work;
     rope2d_stage_limits limits;
-    uint32_t tensor;
+    uint32_t tensor;       // first of the group that shares dispatches
+    uint32_t tensor_count; // of that group; 0: not chosen yet
     uint32_t batch;
     uint64_t token;
 } rope2d_cutter;

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+//
+// Writes the words of shaders/shape.h.
+#include "stage.h"
+
+#include <string.h>
+
+static void write_tensor(uint32_t *words, const rope2d_stage_tensor *staged, uint32_t lane_first,
+                         uint32_t lanes) {
+    words[R_HEADS] = staged->tensor->heads;
+    words[R_IN_FIRST] = staged->in.first;
+    words[R_IN_BATCH_STRIDE] = staged->in.batch_stride;
+    words[R_IN_TOKEN_STRIDE] = staged->in.token_stride;
+    words[R_IN_HEAD_STRIDE] = staged->in.head_stride;
+    words[R_OUT_FIRST] = staged->out.first;
+    words[R_OUT_BATCH_STRIDE] = staged->out.batch_stride;
+    words[R_OUT_TOKEN_STRIDE] = staged->out.token_stride;
+    words[R_OUT_HEAD_STRIDE] = staged->out.head_stride;
+    words[R_LANE_FIRST] = lane_first;
+    words[R_LANES] = lanes;
+}
+
+static void write_positions(uint32_t *words, const rope2d_positions *positions, const rope2d_work *work,
+                            const rope2d_piece *piece, uint64_t row_base) {
+    const rope2d_pattern *pattern = &positions->pattern;
+    const bool is_shared = positions->batch == 1;
+    const uint64_t token =
+        (is_shared ? 0 : piece->batch_first * positions->tokens) + work->first_token + piece->token_first;
+    words[R_ROW_FIRST] = (uint32_t)(token * pattern->row_axes - row_base);
+    words[R_ROW_BATCH_STRIDE] =
+        is_shared || piece->batch == 1 ? 0 : (uint32_t)(positions->tokens * pattern->row_axes);
+    words[R_ROW_AXES] = pattern->row_axes;
+    words[R_TABLE_ROWS] = positions->table_rows;
+    words[R_TABLE_ROW_STRIDE] = positions->table_columns;
+    words[R_TABLE_HEAD_STRIDE] = pattern->freq_heads > 1 ? pattern->pairs * pattern->angles : 0;
+}
+
+void rope2d_shape_write(uint32_t *words, const rope2d_plan *plan, const rope2d_positions *positions,
+                        const rope2d_work *work, const rope2d_piece *piece, uint64_t row_base,
+                        uint32_t table_fold, uint32_t group_size) {
+    const rope2d_units *units = piece->wide ? &plan->pattern.wide : &plan->pattern.single;
+    memset(words, 0, R_SHAPE_WORDS * sizeof(*words));
+    write_positions(words, positions, work, piece, row_base);
+    words[R_BATCH] = piece->batch;
+    words[R_TOKENS] = piece->tokens;
+    words[R_TABLE_FOLD] = table_fold;
+    words[R_UNITS] = units->count;
+    words[R_PAIR_UNITS] = units->pairs;
+    words[R_GROUPS_X] = piece->groups[0];
+    words[R_TENSOR_COUNT] = piece->tensor_count;
+    uint32_t lane = 0;
+    for (uint32_t i = 0; i < piece->tensor_count; i++) {
+        const uint32_t lanes = piece->batch * piece->tokens * piece->tensors[i].tensor->heads * units->count;
+        write_tensor(words + R_TENSORS + i * R_TENSOR_WORDS, &piece->tensors[i], lane, lanes);
+        lane += (lanes + group_size - 1) / group_size * group_size;
+    }
+}

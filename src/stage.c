@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+#include "stage.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+// A layout is kept when it takes no more than twice the bytes of its elements and this.
+#define KEEP_SLACK 4096
+// Indices in kernels are 32-bit.
+#define MAX_ELEMENTS ((uint64_t)UINT32_MAX)
+
+// ---------------------------------------------------------------------------------------------- one side
+
+typedef struct counts {
+    uint32_t batch;
+    uint64_t tokens;
+    uint32_t heads;
+    uint32_t head_dim;
+    uint32_t element; // bytes
+} counts;
+
+// The product, or UINT64_MAX where it is more.
+static uint64_t product(uint64_t a, uint64_t b) {
+    return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
+static uint64_t sum(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t multiple) {
+    const uint64_t more = sum(value, multiple - 1);
+    return more == UINT64_MAX ? more : more / multiple * multiple;
+}
+
+// Elements of a layout that keeps the caller's strides. One more, so that it can begin at an odd element and
+// yet has the same size wherever it begins.
+static uint64_t kept_elements(const rope2d_span *span, const counts *n) {
+    uint64_t elements = (uint64_t)n->head_dim + 1;
+    elements = sum(elements, product(n->batch - 1, (uint64_t)span->batch_stride));
+    elements = sum(elements, product(n->tokens - 1, (uint64_t)span->token_stride));
+    return sum(elements, product(n->heads - 1, (uint64_t)span->head_stride));
+}
+
+// Heads begin at even elements, so that wide units suit.
+static uint64_t packed_elements(const counts *n) {
+    return product(product(n->batch, n->tokens), product(n->heads, round_up(n->head_dim, 2)));
+}
+
+static void keep(rope2d_stage_side *side, const rope2d_span *span, const counts *n) {
+    side->first = (uint32_t)((uintptr_t)span->first / n->element % 2);
+    side->batch_stride = n->batch > 1 ? (uint32_t)span->batch_stride : 0;
+    side->token_stride = n->tokens > 1 ? (uint32_t)span->token_stride : 0;
+    side->head_stride = n->heads > 1 ? (uint32_t)span->head_stride : 0;
+}
+
+static void pack(rope2d_stage_side *side, const counts *n) {
+    side->first = 0;
+    side->head_stride = (uint32_t)round_up(n->head_dim, 2);
+    side->token_stride = side->head_stride * n->heads;
+    side->batch_stride = n->batch > 1 ? side->token_stride * (uint32_t)n->tokens : 0;
+}
+
+// False when no buffer can hold it. `tight` takes the smaller layout, whatever the caller's is.
+static bool lay_out_side(rope2d_stage_side *side, const rope2d_span *span, const counts *n,
+                         uint64_t buffer_bytes, bool tight) {
+    const uint64_t kept = kept_elements(span, n);
+    const uint64_t packed = packed_elements(n);
+    const uint64_t most = buffer_bytes / n->element < MAX_ELEMENTS ? buffer_bytes / n->element : MAX_ELEMENTS;
+    const bool suits = tight ? kept <= packed : kept <= sum(product(packed, 2), KEEP_SLACK / n->element);
+    const bool is_kept = (suits && kept <= most - 1) || packed > most - 1;
+    const uint64_t elements = is_kept ? kept : packed;
+    if (elements > most - 1)
+        return false;
+    if (is_kept)
+        keep(side, span, n);
+    else
+        pack(side, n);
+    side->bytes = round_up(elements * n->element, 4);
+    return side->bytes <= buffer_bytes;
+}
+
+static bool is_even(const rope2d_stage_side *side, rope2d_element element) {
+    return element == ROPE2D_F32 ||
+           ((side->first | side->batch_stride | side->token_stride | side->head_stride) & 1u) == 0;
+}
+
+// ---------------------------------------------------------------------------------------------- one piece
+
+static bool lay_out_tensor(const rope2d_cutter *cutter, rope2d_piece *piece, rope2d_stage_tensor *staged,
+                           bool tight) {
+    const rope2d_plan *plan = cutter->plan;
+    const rope2d_checked_tensor *tensor = staged->tensor;
+    const uint32_t alignment = cutter->limits.offset_alignment > 4 ? cutter->limits.offset_alignment : 4;
+    counts n = {piece->batch, piece->tokens, tensor->heads, plan->pattern.head_dim,
+                rope2d_element_size(plan->in)};
+    if (!lay_out_side(&staged->in, &tensor->in, &n, cutter->limits.buffer_bytes, tight))
+        return false;
+    staged->in.offset = round_up(piece->bytes, alignment);
+    piece->bytes = sum(staged->in.offset, staged->in.bytes);
+    staged->out = staged->in;
+    if (tensor->in_place)
+        return true;
+    n.element = rope2d_element_size(plan->out);
+    if (!lay_out_side(&staged->out, &tensor->out, &n, cutter->limits.buffer_bytes, tight))
+        return false;
+    staged->out.offset = round_up(piece->bytes, alignment);
+    piece->bytes = sum(staged->out.offset, staged->out.bytes);
+    return true;
+}
+
+static bool lay_out_all(const rope2d_cutter *cutter, rope2d_piece *piece, bool tight) {
+    piece->bytes = 0;
+    for (uint32_t i = 0; i < piece->tensor_count; i++) {
+        piece->tensors[i].tensor = &cutter->work->tensors[cutter->tensor + i];
+        if (!lay_out_tensor(cutter, piece, &piece->tensors[i], tight))
+            return false;
+    }
+    return piece->bytes <= cutter->limits.total_bytes;
+}
+
+static bool suits_wide(const rope2d_cutter *cutter, const rope2d_piece *piece) {
+    if (cutter->plan->pattern.wide.count == 0 || cutter->work->single_only)
+        return false;
+    for (uint32_t i = 0; i < piece->tensor_count; i++)
+        if (!is_even(&piece->tensors[i].in, cutter->plan->in) ||
+            !is_even(&piece->tensors[i].out, cutter->plan->out))
+            return false;
+    return true;
+}
+
+// Spreads workgroups over x and y. False when there are too many, or when a lane's number, those past the
+// last tensor's included, would not fit 32 bits.
+static bool count_groups(const rope2d_cutter *cutter, rope2d_piece *piece) {
+    const rope2d_pattern *pattern = &cutter->plan->pattern;
+    const uint64_t units = piece->wide ? pattern->wide.count : pattern->single.count;
+    const uint32_t most = cutter->limits.max_groups;
+    const uint32_t size = cutter->limits.group_size;
+    uint64_t groups = 0;
+    for (uint32_t i = 0; i < piece->tensor_count; i++) {
+        const uint64_t heads = product(product(piece->batch, piece->tokens), piece->tensors[i].tensor->heads);
+        groups = sum(groups, round_up(product(heads, units), size) / size);
+    }
+    if (groups > (uint64_t)UINT32_MAX / size)
+        return false;
+    const uint64_t y = (groups + most - 1) / most;
+    if (y > most)
+        return false;
+    const uint64_t x = (groups + y - 1) / y;
+    if (x * y > (uint64_t)UINT32_MAX / size)
+        return false;
+    piece->groups[0] = (uint32_t)x;
+    piece->groups[1] = (uint32_t)y;
+    return true;
+}
+
+static bool rows_fit(const rope2d_cutter *cutter, const rope2d_piece *piece) {
+    const uint64_t range = cutter->limits.row_range ? cutter->limits.row_range : MAX_ELEMENTS;
+    const uint64_t rows = product(piece->tokens, cutter->plan->pattern.row_axes);
+    return sum(product(piece->batch - 1, cutter->limits.row_batch_stride), rows) <= range;
+}
+
+// Lays a piece of so many batch elements and tokens out; false when it does not fit the device.
+static bool fits(const rope2d_cutter *cutter, rope2d_piece *piece, uint32_t batch, uint64_t tokens) {
+    if (tokens > UINT32_MAX)
+        return false;
+    piece->batch = batch;
+    piece->tokens = (uint32_t)tokens;
+    if (!rows_fit(cutter, piece))
+        return false;
+    if (!lay_out_all(cutter, piece, false) && !lay_out_all(cutter, piece, true))
+        return false;
+    piece->wide = suits_wide(cutter, piece);
+    return count_groups(cutter, piece);
+}
+
+// ------------------------------------------------------------------------------------------------ the cutter
+
+void rope2d_cutter_begin(rope2d_cutter *cutter, const rope2d_plan *plan, const rope2d_work *work,
+                         const rope2d_stage_limits *limits) {
+    *cutter = (rope2d_cutter){.plan = plan, .work = work, .limits = *limits};
+    if (cutter->limits.slots > R_MAX_DISPATCH_TENSORS)
+        cutter->limits.slots = R_MAX_DISPATCH_TENSORS;
+}
+
+// As many tensors as have slots and of which one token fits.
+static rope2d_status choose_group(rope2d_cutter *cutter, rope2d_piece *piece) {
+    const uint32_t left = cutter->work->tensor_count - cutter->tensor;
+    for (uint32_t count = left < cutter->limits.slots ? left : cutter->limits.slots; count > 0; count--) {
+        piece->tensor_count = count;
+        if (fits(cutter, piece, 1, 1)) {
+            cutter->tensor_count = count;
+            return ROPE2D_OK;
+        }
+    }
+    const rope2d_checked_tensor *tensor = &cutter->work->tensors[cutter->tensor];
+    return rope2d_fail(&cutter->plan->device->host, ROPE2D_ERROR_LIMIT,
+                       "one token of %u heads of %u channels does not fit %s: buffers of %" PRIu64
+                       " bytes, %" PRIu64 " in all, %u workgroups",
+                       tensor->heads, cutter->plan->pattern.head_dim, cutter->plan->device->info.name,
+                       cutter->limits.buffer_bytes, cutter->limits.total_bytes, cutter->limits.max_groups);
+}
+
+// The largest count up to `most` that fits, 1 where nothing else does.
+static uint64_t bisect(const rope2d_cutter *cutter, rope2d_piece *piece, uint64_t most, bool by_batch) {
+    uint64_t good = 1;
+    uint64_t bad = most;
+    while (bad - good > 1) {
+        const uint64_t middle = good + (bad - good) / 2;
+        const bool middle_fits = by_batch ? fits(cutter, piece, (uint32_t)middle, cutter->work->tokens)
+                                          : fits(cutter, piece, 1, middle);
+        if (middle_fits)
+            good = middle;
+        else
+            bad = middle;
+    }
+    return good;
+}
+
+// Whole batch elements while one fits, else tokens of one.
+static bool take(const rope2d_cutter *cutter, rope2d_piece *piece) {
+    const uint32_t batch = cutter->work->batch - cutter->batch;
+    const uint64_t tokens = cutter->work->tokens - cutter->token;
+    if (cutter->token == 0 && fits(cutter, piece, batch, tokens))
+        return true;
+    if (cutter->token == 0 && batch > 1 && fits(cutter, piece, 1, tokens))
+        return fits(cutter, piece, (uint32_t)bisect(cutter, piece, batch, true), tokens);
+    if (fits(cutter, piece, 1, tokens))
+        return true;
+    return fits(cutter, piece, 1, bisect(cutter, piece, tokens, false));
+}
+
+static void advance(rope2d_cutter *cutter, const rope2d_piece *piece) {
+    cutter->token += piece->tokens;
+    if (cutter->token < cutter->work->tokens)
+        return;
+    cutter->token = 0;
+    cutter->batch += piece->batch;
+    if (cutter->batch < cutter->work->batch)
+        return;
+    cutter->batch = 0;
+    cutter->tensor += cutter->tensor_count;
+    cutter->tensor_count = 0;
+}
+
+rope2d_status rope2d_cutter_next(rope2d_cutter *cutter, rope2d_piece *piece, bool *more) {
+    *more = cutter->tensor < cutter->work->tensor_count;
+    if (!*more)
+        return ROPE2D_OK;
+    *piece = (rope2d_piece){.batch_first = cutter->batch, .token_first = cutter->token};
+    if (cutter->tensor_count == 0)
+        ROPE2D_TRY(choose_group(cutter, piece));
+    piece->tensor_count = cutter->tensor_count;
+    if (!take(cutter, piece))
+        return rope2d_fail(&cutter->plan->device->host, ROPE2D_ERROR_LIMIT,
+                           "tensors do not fit %s in any piece", cutter->plan->device->info.name);
+    advance(cutter, piece);
+    return ROPE2D_OK;
+}
