@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+//
+// What the self-test feeds a plan: a table and inputs chosen so that each fault a device may have changes at
+// least a tenth of the outputs.
+#ifndef ROPE2D_SELFTEST_H
+#define ROPE2D_SELFTEST_H
+
+#include "internal.h"
+
+// Tokens and rows come in two sets of equal size: first those where everything is normal as a binary32, then
+// those with subnormal inputs, products and results.
+typedef struct rope2d_probe {
+    rope2d_positions positions; // its backend part is the caller's to make and destroy
+    uint32_t tokens;            // of each set
+    uint32_t heads;
+} rope2d_probe;
+
+// The probe is left destroyable when it fails.
+rope2d_status rope2d_probe_create(rope2d_probe *probe, const rope2d_plan *plan);
+void rope2d_probe_destroy(rope2d_probe *probe);
+
+// The bits, of the plan's input type, of the two channels of a pair, chosen for the table's entry.
+void rope2d_probe_pair(const rope2d_probe *probe, const rope2d_plan *plan, uint32_t token, uint32_t head,
+                       uint32_t pair, uint32_t *lo, uint32_t *hi);
+// The same for a channel that passes through.
+uint32_t rope2d_probe_channel(const rope2d_plan *plan, uint32_t token, uint32_t head, uint32_t channel);
+
+typedef struct rope2d_differences {
+    uint64_t outputs;
+    uint64_t normal;    // differ from the portable path's in the first set
+    uint64_t subnormal; // in the second
+} rope2d_differences;
+
+// Counts what differs between the plan's backend and the portable path. For the pattern's wide units (where
+// it has them) and its single ones.
+rope2d_status rope2d_self_test_count(const rope2d_plan *plan, rope2d_differences *differences);
+
+#endif
