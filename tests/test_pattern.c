@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+// Which channels a spec pairs, which specs are axial, and the units that kernels make of them.
+#include "../shaders/shape.h"
+#include "fake_device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int passed, failed;
+
+static void verdict(bool good, const char *name) {
+    if (good)
+        passed++;
+    else
+        failed++;
+    if (!good)
+        printf("FAIL %s\n", name);
+}
+
+// Two axes, 8 pairs of 16 channels, the first half of the pairs on axis 0.
+static float axial_freqs[2][8] = {{1, .5f, .25f, .125f, 0, 0, 0, 0}, {0, 0, 0, 0, 1, .5f, .25f, .125f}};
+static rope2d_spec good_spec(void) {
+    rope2d_spec spec;
+    memset(&spec, 0, sizeof(spec));
+    spec.struct_size = sizeof(spec);
+    spec.head_dim = 16;
+    spec.axes = 2;
+    spec.freqs = axial_freqs[0];
+    return spec;
+}
+
+// Every unit by itself against what the kernels need, and all of them against the head.
+static bool units_cover(const rope2d_pattern *pattern, const rope2d_units *units, uint32_t size) {
+    uint8_t seen[ROPE2D_MAX_HEAD_DIM] = {0};
+    uint32_t pair = 0;
+    for (uint32_t unit = 0; unit < units->count; unit++) {
+        uint32_t lo = R_UNIT_LO(units->words[unit]);
+        uint32_t hi = R_UNIT_HI(units->words[unit]);
+        uint32_t step = size == 4 && hi == lo + 1 ? 2 : 1;
+        bool rotates = unit < units->pairs;
+        if (lo % (size == 4 ? 4 * step : 1) != 0 || (rotates && size == 4 && step == 1 && hi % 4 != 0))
+            return false;
+        for (uint32_t i = 0; i < size; i++) {
+            if (!rotates) {
+                seen[lo + i]++;
+                continue;
+            }
+            if (pattern->lo[pair] != lo + step * i || pattern->hi[pair] != hi + step * i ||
+                pattern->axis[pair] != R_UNIT_AXIS(units->words[unit], i))
+                return false;
+            seen[lo + step * i]++;
+            seen[hi + step * i]++;
+            pair++;
+        }
+    }
+    for (uint32_t channel = 0; channel < pattern->head_dim; channel++) {
+        if (seen[channel] != 1)
+            return false;
+    }
+    return pair == pattern->pairs;
+}
+
+static const struct {
+    const char *name;
+    uint32_t head_dim, begin, dim;
+    rope2d_pairing pairing;
+    uint32_t segments[2];
+    uint16_t lo[8], hi[8]; // the first channels of the pairs
+    bool wide;
+} pairings[] = {
+    {"interleaved",
+     16,
+     0,
+     0,
+     ROPE2D_PAIRING_INTERLEAVED,
+     {0},
+     {0, 2, 4, 6, 8, 10, 12, 14},
+     {1, 3, 5, 7, 9, 11, 13, 15},
+     true},
+    {"interleaved, a part",
+     32,
+     8,
+     16,
+     ROPE2D_PAIRING_INTERLEAVED,
+     {0},
+     {8, 10, 12, 14, 16, 18, 20, 22},
+     {9, 11, 13, 15, 17, 19, 21, 23},
+     true},
+    {"interleaved from 4",
+     20,
+     4,
+     16,
+     ROPE2D_PAIRING_INTERLEAVED,
+     {0},
+     {4, 6, 8, 10, 12, 14, 16, 18},
+     {5, 7, 9, 11, 13, 15, 17, 19},
+     false},
+    {"half",
+     16,
+     0,
+     16,
+     ROPE2D_PAIRING_HALF,
+     {0},
+     {0, 1, 2, 3, 4, 5, 6, 7},
+     {8, 9, 10, 11, 12, 13, 14, 15},
+     true},
+    {"half, passing 4 and 4",
+     24,
+     4,
+     16,
+     ROPE2D_PAIRING_HALF,
+     {0},
+     {4, 5, 6, 7, 8, 9, 10, 11},
+     {12, 13, 14, 15, 16, 17, 18, 19},
+     true},
+    {"half, passing 2 and 2",
+     20,
+     2,
+     16,
+     ROPE2D_PAIRING_HALF,
+     {0},
+     {2, 3, 4, 5, 6, 7, 8, 9},
+     {10, 11, 12, 13, 14, 15, 16, 17},
+     false},
+    {"half, odd head",
+     17,
+     0,
+     16,
+     ROPE2D_PAIRING_HALF,
+     {0},
+     {0, 1, 2, 3, 4, 5, 6, 7},
+     {8, 9, 10, 11, 12, 13, 14, 15},
+     false},
+    {"segments",
+     16,
+     0,
+     0,
+     ROPE2D_PAIRING_SEGMENT_HALF,
+     {0},
+     {0, 1, 2, 3, 8, 9, 10, 11},
+     {4, 5, 6, 7, 12, 13, 14, 15},
+     true},
+    {"segments of 3 and 5",
+     16,
+     0,
+     0,
+     ROPE2D_PAIRING_SEGMENT_HALF,
+     {3, 5},
+     {0, 1, 2, 6, 7, 8, 9, 10},
+     {3, 4, 5, 11, 12, 13, 14, 15},
+     false},
+    {"segments of 0 and 8",
+     18,
+     1,
+     16,
+     ROPE2D_PAIRING_SEGMENT_HALF,
+     {0, 8},
+     {1, 2, 3, 4, 5, 6, 7, 8},
+     {9, 10, 11, 12, 13, 14, 15, 16},
+     false},
+};
+
+static void test_pairings(void) {
+    struct fake_device fake;
+    fake_device_init(&fake);
+    for (size_t i = 0; i < sizeof(pairings) / sizeof(pairings[0]); i++) {
+        rope2d_spec spec = good_spec();
+        spec.head_dim = pairings[i].head_dim;
+        spec.rotary_begin = pairings[i].begin;
+        spec.rotary_dim = pairings[i].dim;
+        spec.pairing = pairings[i].pairing;
+        memcpy(spec.segment_pairs, pairings[i].segments, sizeof(pairings[i].segments));
+        rope2d_pattern pattern;
+        bool good = rope2d_pattern_create(&pattern, &spec, &fake.device.host) == ROPE2D_OK &&
+                    pattern.pairs == 8 && memcmp(pattern.lo, pairings[i].lo, sizeof(pairings[i].lo)) == 0 &&
+                    memcmp(pattern.hi, pairings[i].hi, sizeof(pairings[i].hi)) == 0 &&
+                    units_cover(&pattern, &pattern.single, 1) &&
+                    (pattern.wide.count > 0) == pairings[i].wide &&
+                    (!pairings[i].wide || units_cover(&pattern, &pattern.wide, 4));
+        for (uint32_t pair = 0; good && pair < 8; pair++)
+            good = pattern.axis[pair] == pair / 4;
+        verdict(good, pairings[i].name);
+        rope2d_pattern_destroy(&pattern, &fake.device.host);
+    }
+    verdict(fake.live == 0 && fake.faults == 0, "patterns release what they took");
+}
+
+static void test_explicit(void) {
+    static const uint32_t lo[] = {3, 0, 9}, hi[] = {1, 12, 2};
+    static const uint32_t wide_lo[] = {12, 13, 14, 15}, wide_hi[] = {0, 1, 2, 3}, late_hi[] = {1, 2, 3, 4};
+    struct fake_device fake;
+    fake_device_init(&fake);
+    const rope2d_host *host = &fake.device.host;
+    rope2d_spec spec = good_spec();
+    spec.pairing = ROPE2D_PAIRING_EXPLICIT;
+    rope2d_pattern none, three, wide, late;
+    verdict(rope2d_pattern_create(&none, &spec, host) == ROPE2D_OK && none.pairs == 0 &&
+                none.single.pairs == 0 && none.single.count == 16 && none.wide.count == 4 &&
+                units_cover(&none, &none.single, 1) && units_cover(&none, &none.wide, 4),
+            "no pairs: every channel passes");
+    spec.pairs = 3;
+    spec.pair_lo = lo;
+    spec.pair_hi = hi;
+    verdict(rope2d_pattern_create(&three, &spec, host) == ROPE2D_OK && three.lo[0] == 3 && three.hi[0] == 1 &&
+                three.wide.count == 0 && units_cover(&three, &three.single, 1) &&
+                rope2d_spec_pairs(&spec) == 3,
+            "explicit pairs");
+    spec.pairs = 4;
+    spec.pair_lo = wide_lo;
+    spec.pair_hi = wide_hi;
+    verdict(rope2d_pattern_create(&wide, &spec, host) == ROPE2D_OK && wide.wide.count == 3 &&
+                units_cover(&wide, &wide.wide, 4),
+            "explicit runs of four, hi before lo");
+    spec.pair_hi = late_hi;
+    verdict(rope2d_pattern_create(&late, &spec, host) == ROPE2D_OK && late.wide.count == 0,
+            "a run that begins at 1");
+    verdict(rope2d_pattern_equal(&wide, &wide) && !rope2d_pattern_equal(&wide, &late) &&
+                !rope2d_pattern_equal(&wide, &three) && rope2d_pattern_equal(&none, &none),
+            "patterns compare by their pairs");
+    rope2d_pattern_destroy(&none, host);
+    rope2d_pattern_destroy(&three, host);
+    rope2d_pattern_destroy(&wide, host);
+    rope2d_pattern_destroy(&late, host);
+    spec = good_spec();
+    spec.head_dim = ROPE2D_MAX_HEAD_DIM;
+    spec.pairing = ROPE2D_PAIRING_EXPLICIT;
+    spec.pairs = 1;
+    static const uint32_t last[] = {ROPE2D_MAX_HEAD_DIM - 1}, first[] = {0};
+    spec.pair_lo = last;
+    spec.pair_hi = first;
+    rope2d_pattern largest;
+    verdict(rope2d_pattern_create(&largest, &spec, host) == ROPE2D_OK &&
+                units_cover(&largest, &largest.single, 1),
+            "the largest head_dim");
+    rope2d_pattern_destroy(&largest, host);
+    verdict(fake.live == 0 && fake.faults == 0, "explicit patterns release what they took");
+}
+
+static void test_axial(void) {
+    static float freqs[2][2][8], freqs_hi[2][2][8];
+    rope2d_spec spec = good_spec();
+    verdict(rope2d_spec_is_axial(&spec) == 1, "an axis to a pair is axial");
+    spec.freq_heads = 2;
+    spec.freqs = freqs[0][0];
+    verdict(rope2d_spec_is_axial(&spec) == 1, "no frequency at all is axial");
+    freqs[0][0][5] = 1;
+    freqs[1][1][5] = -0.0f;
+    verdict(rope2d_spec_is_axial(&spec) == 1, "-0 is no frequency");
+    freqs[1][1][5] = 1e-45f;
+    verdict(rope2d_spec_is_axial(&spec) == 0, "two heads on two axes are dense, were one of them subnormal");
+    freqs[1][1][5] = 0;
+    spec.freqs_hi = freqs_hi[0][0];
+    freqs_hi[0][1][5] = 2;
+    verdict(rope2d_spec_is_axial(&spec) == 1, "two tables on one axis are axial");
+    freqs_hi[1][0][5] = 2;
+    verdict(rope2d_spec_is_axial(&spec) == 0, "two tables on two axes are dense");
+    struct fake_device fake;
+    fake_device_init(&fake);
+    rope2d_pattern pattern;
+    verdict(rope2d_pattern_create(&pattern, &spec, &fake.device.host) == ROPE2D_OK && pattern.row_axes == 1 &&
+                pattern.angles == 2 && pattern.freq_heads == 2 && pattern.axis[5] == 0,
+            "a dense pattern has one row to a token");
+    rope2d_pattern_destroy(&pattern, &fake.device.host);
+    spec.axes = 1;
+    verdict(rope2d_spec_is_axial(&spec) == 1, "one axis is axial");
+}
+
+static void test_memory(void) {
+    struct fake_device fake;
+    fake_device_init(&fake);
+    rope2d_spec spec = good_spec();
+    uint64_t requests = 0;
+    for (uint64_t n = 1;; n++) {
+        rope2d_pattern pattern;
+        fake.requests = 0;
+        fake.fail_at = n;
+        uint32_t lines = fake.lines;
+        rope2d_status status = rope2d_pattern_create(&pattern, &spec, &fake.device.host);
+        rope2d_pattern_destroy(&pattern, &fake.device.host);
+        if (status == ROPE2D_OK)
+            break;
+        requests = n;
+        if (status != ROPE2D_ERROR_HOST_MEMORY || fake.lines != lines + 1 || fake.live != 0)
+            verdict(false, "a pattern without memory");
+    }
+    verdict(requests == 5 && fake.live == 0 && fake.faults == 0,
+            "a pattern fails cleanly at each of its requests");
+}
+
+int main(void) {
+    test_pairings();
+    test_explicit();
+    test_axial();
+    test_memory();
+    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
+    return failed > 0;
+}
