@@ -98,7 +98,7 @@ static void print_outcome(struct check *check, const char *folder, const char *n
         printf("     rope2d check %s --device %s --table %s --angles %s%s\n", folder, device, table,
                check->angles ? "fp32" : "double", check->minimum_limits ? " --minimum-limits" : "");
         ++check->failed;
-        worsen(check, outcome->verdict == VERDICT_BROKEN ? STATUS_DEVICE : STATUS_FAILED);
+        worsen(check, outcome->verdict == VERDICT_BROKEN ? exit_status_of(outcome->status) : STATUS_FAILED);
     }
     fflush(stdout);
 }
@@ -113,12 +113,12 @@ static void check_devices(struct check *check, const char *folder, const struct 
         return;
     }
     for (size_t i = 0; i < check->list.count; ++i) {
+        const struct device_choice *choice = &check->list.items[i];
         int first = check->both_tables ? ROPE2D_TABLE_BUFFER : check->table;
-        int last = check->both_tables ? ROPE2D_TABLE_TEXTURE : check->table;
+        int last = check->both_tables && choice->info.has_textures ? ROPE2D_TABLE_TEXTURE : first;
         for (int table = first; table <= last && check->devices[i]; ++table) {
             check_case(golden, check->devices[i], (rope2d_table)table, &reference, NULL, &outcome);
-            print_outcome(check, folder, golden->name, check->list.items[i].name, (rope2d_table)table,
-                          &outcome);
+            print_outcome(check, folder, golden->name, choice->name, (rope2d_table)table, &outcome);
         }
     }
     rotated_free(&reference);
@@ -198,7 +198,7 @@ static int run(int argc, char **argv) {
         {"table", "auto|buffer|texture",
          "where the cosines and sines lie; default auto:\nas each device prefers", .choice = &check.table,
          .choices = table_names},
-        {"tables", NULL, "both, one after the other", .flag = &check.both_tables},
+        {"tables", NULL, "both kinds in turn, where the device has textures", .flag = &check.both_tables},
         {"angles", "double|fp32", "how angles are formed; default fp32, as most models\ndo",
          .choice = &check.angles, .choices = angles_names},
         {"minimum-limits", NULL, "keep to the limits that the API guarantees everywhere",

@@ -94,6 +94,7 @@ static void judge(const struct golden_case *golden, const struct rotated *rotate
 
 static void fail(struct outcome *outcome, rope2d_status status) {
     bool cannot = status == ROPE2D_ERROR_UNSUPPORTED;
+    outcome->status = status;
     outcome->verdict = cannot ? VERDICT_SKIPPED : VERDICT_BROKEN;
     snprintf(outcome->text, sizeof outcome->text, "%s", rope2d_status_name(status));
 }

@@ -10,8 +10,9 @@
 enum verdict { VERDICT_PASSED, VERDICT_FAILED, VERDICT_SKIPPED, VERDICT_BROKEN };
 
 struct outcome {
-    enum verdict verdict; // BROKEN: the device or its driver failed
-    double largest;       // difference from what was recorded
+    enum verdict verdict; // BROKEN: a call failed
+    rope2d_status status;
+    double largest; // difference from what was recorded
     rope2d_plan_info info;
     char text[320]; // the finding, for one line
 };

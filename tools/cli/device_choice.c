@@ -97,7 +97,8 @@ static int choose_auto(struct device_list *found, struct device_list *list) {
 }
 
 // "vulkan:1" into its parts; the index may be left away when it is 0.
-static int parse_device(const char *text, size_t length, rope2d_backend *backend, uint32_t *index) {
+static int parse_device(const char *text, size_t length, bool is_one, rope2d_backend *backend,
+                        uint32_t *index) {
     char name[64] = "";
     if (length < sizeof name)
         memcpy(name, text, length);
@@ -113,17 +114,18 @@ static int parse_device(const char *text, size_t length, rope2d_backend *backend
         return STATUS_OK;
     }
     static const char *const words[] = {"cpu", "vulkan", "opencl", "auto", "all", NULL};
-    const char *nearest = found >= 0 ? NULL : nearest_word(name, words);
-    message("--device %.*s: must be auto, all, cpu, vulkan:INDEX or opencl:INDEX%s%s%s", (int)length, text,
-            nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+    const char *nearest = found >= 0 || word_index(name, words) >= 0 ? NULL : nearest_word(name, words);
+    message("--device %.*s: must be %s, cpu, vulkan:INDEX or opencl:INDEX%s%s%s", (int)length, text,
+            is_one ? "auto" : "all", nearest ? "; did you mean " : "", nearest ? nearest : "",
+            nearest ? "?" : "");
     return STATUS_USAGE;
 }
 
-static int append_named(const struct device_list *found, const char *text, size_t length,
+static int append_named(const struct device_list *found, const char *text, size_t length, bool is_one,
                         struct device_list *list) {
     rope2d_backend backend;
     uint32_t index, there = 0;
-    int result = parse_device(text, length, &backend, &index);
+    int result = parse_device(text, length, is_one, &backend, &index);
     if (result)
         return result;
     for (size_t i = 0; i < found->count; ++i) {
@@ -158,7 +160,7 @@ int devices_choose(const char *text, bool is_one, struct device_list *list) {
     } else {
         while (!result) {
             size_t length = strcspn(text, ",");
-            result = append_named(&found, text, length, list);
+            result = append_named(&found, text, length, is_one, list);
             text += length;
             if (result || !*text)
                 break;

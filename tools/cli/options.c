@@ -99,9 +99,9 @@ static void complain_unknown(const struct verb *verb, const struct option *optio
         names[i + 1] = options[i].name;
     const char *nearest = nearest_word(name, names);
     if (nearest)
-        message("rope2d %s has no option --%s: did you mean --%s?", verb->name, name, nearest);
+        message("%s has no option --%s: did you mean --%s?", verb->name, name, nearest);
     else
-        message("rope2d %s has no option --%s; 'rope2d %s --help' lists them", verb->name, name, verb->name);
+        message("%s has no option --%s; 'rope2d %s --help' lists them", verb->name, name, verb->name);
 }
 
 static bool take_choice(const struct option *option, const char *value) {

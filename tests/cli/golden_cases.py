@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""rope2d check and demo: every golden case on every device, and cases that must fail."""
+import json
+import re
+import shlex
+import shutil
+
+import numpy as np
+
+# Recorded outputs in fp32 are followed this closely when the angle is formed in fp32.
+FP32_LIMIT = 4e-6
+LINE = re.compile(r"^ok   (\S+) +(\S+) +(\S+) +within (\S+) of")
+
+
+def last_counts(result):
+    found = re.fullmatch(r"(\d+) passed, (\d+) failed, (\d+) skipped", result.output.rstrip().split("\n")[-1])
+    return tuple(map(int, found.groups())) if found else None
+
+
+def check_all(runner):
+    folders = sorted(path.parent for path in runner.golden.glob("*/case.json"))
+    is_fp32 = {folder.name: json.loads((folder / "case.json").read_text())["io_dtype"] == "float32"
+               for folder in folders}
+    for device in runner.devices:
+        for extra in ([], ["--tables"]):
+            if runner.is_quick and extra and device == "cpu:0":
+                continue
+            chosen = folders[::5] if runner.is_quick and device != "cpu:0" else folders
+            result = runner.expect(f"golden on {device} {extra}", ["check", *chosen, "--device", device, *extra], 0)
+            passed, failed, skipped = last_counts(result) or (0, 1, 0)
+            expected = len(chosen) * (2 if extra and runner.has_textures[device] else 1)
+            runner.check(f"golden on {device} {extra}: counts", (passed, failed, skipped) == (expected, 0, 0),
+                         f"{passed}, {failed}, {skipped} for {expected} that pass")
+            for line in filter(None, map(LINE.match, result.output.splitlines())):
+                name, where, table, largest = line.groups()
+                if is_fp32[name]:
+                    runner.check(f"{name} on {where} {table}", float(largest) <= FP32_LIMIT,
+                                 f"{largest} from what was recorded, above {FP32_LIMIT}")
+    result = runner.expect("a folder of cases", ["check", runner.golden], 0)
+    runner.check("a folder of cases: all of them", last_counts(result) == (len(folders), 0, 0), str(last_counts(result)))
+
+
+def copied(runner, name, case="su_canonical"):
+    folder = runner.path(name)
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(runner.golden / case, folder)
+    return folder
+
+
+def edit_array(folder, name, edit):
+    array = np.ascontiguousarray(np.load(folder / name))
+    np.save(folder / name, edit(array))
+
+
+def edit_json(folder, edit):
+    case = json.loads((folder / "case.json").read_text())
+    edit(case)
+    (folder / "case.json").write_text(json.dumps(case))
+
+
+def one_element(array):
+    array.flat[17] += np.float32(0.01)
+    return array
+
+
+def infinite(array):
+    array.flat[0] = np.inf
+    return array
+
+
+def half_split(case):
+    pairs = len(case["pair_lo"])
+    case["pair_lo"], case["pair_hi"] = list(range(pairs)), list(range(pairs, 2 * pairs))
+
+
+def check_wrong_conventions(runner):
+    """What a user gets wrong must be seen, and the line that is printed must show it again."""
+    edits = {
+        "one element": lambda folder: edit_array(folder, "q_out.npy", one_element),
+        "one element of k": lambda folder: edit_array(folder, "k_out.npy", one_element),
+        "sign": lambda folder: edit_array(folder, "freqs.npy", lambda freqs: -freqs),
+        "axes swapped": lambda folder: edit_array(folder, "positions.npy", lambda p: np.ascontiguousarray(p[:, ::-1])),
+        "pairing": lambda folder: edit_json(folder, half_split),
+        "NaN": lambda folder: edit_array(folder, "q_out.npy", lambda q: q * np.float32("nan")),
+    }
+    for name, edit in edits.items():
+        folder = copied(runner, "wrong")
+        edit(folder)
+        result = runner.expect(f"wrong {name}", ["check", "wrong"], 1, "FAIL wrong", "what was recorded", "batch 0, token")
+        runner.check(f"wrong {name}: counted", last_counts(result) == (0, 1, 0), str(last_counts(result)))
+        lines = [line.strip() for line in result.output.splitlines() if line.startswith("     rope2d check ")]
+        if runner.check(f"wrong {name}: a line that repeats it", len(lines) == 1, result.output):
+            again = runner.run(*shlex.split(lines[0])[1:])
+            runner.check(f"wrong {name}: repeated", again.status == 1, lines[0])
+
+
+def check_bad_cases(runner):
+    edits = [
+        ("no JSON", 2, "is not JSON", lambda f: (f / "case.json").write_text("{'a': 1}")),
+        ("not an object", 2, "one JSON object", lambda f: (f / "case.json").write_text("[]")),
+        ("layout", 2, "layout must be", lambda f: edit_json(f, lambda c: c.update(layout="NHWC"))),
+        ("no heads", 2, "heads_q must be", lambda f: edit_json(f, lambda c: c.pop("heads_q"))),
+        ("other heads", 2, "has 2 heads: must be 3", lambda f: edit_json(f, lambda c: c.update(heads_k=3))),
+        ("fraction", 2, "head_dim must be", lambda f: edit_json(f, lambda c: c.update(head_dim=64.5))),
+        ("other head_dim", 2, "head_dim's 32", lambda f: edit_json(f, lambda c: c.update(head_dim=32))),
+        ("zero axes", 2, "n_axes is 0", lambda f: edit_json(f, lambda c: c.update(n_axes=0))),
+        ("negative channel", 2, "pair_lo must be", lambda f: edit_json(f, lambda c: c["pair_lo"].__setitem__(0, -1))),
+        ("pairs differ", 2, "as long as pair_lo", lambda f: edit_json(f, lambda c: c["pair_hi"].pop())),
+        ("range", 2, "unrotated_tokens must be", lambda f: edit_json(f, lambda c: c.update(unrotated_tokens=[[3, 1]]))),
+        ("no tolerance", 2, "verify.tolerance", lambda f: edit_json(f, lambda c: c["verify"].pop("tolerance"))),
+        ("no q", 2, "NPY_ERROR_OPEN", lambda f: (f / "q.npy").unlink()),
+        ("q truncated", 2, "NPY_ERROR_TRUNCATED", lambda f: (f / "q.npy").write_bytes((f / "q.npy").read_bytes()[:-4])),
+        ("recorded shape", 2, "must have the shape of q.npy", lambda f: edit_array(f, "q_out.npy", lambda q: q[:, :1])),
+        ("positions' shape", 2, "positions.npy: shape", lambda f: edit_array(f, "positions.npy", lambda p: p[:-1])),
+        ("freqs' shape", 2, "freqs.npy: shape", lambda f: edit_array(f, "freqs.npy", lambda p: p[..., :-1])),
+        ("channel twice", 2, "ROPE2D_ERROR_PAIRING",
+         lambda f: edit_json(f, lambda c: c["pair_lo"].__setitem__(0, c["pair_hi"][0]))),
+        ("infinite frequency", 2, "ROPE2D_ERROR_FREQUENCY",
+         lambda f: edit_array(f, "freqs.npy", infinite)),
+    ]
+    for name, status, text, edit in edits:
+        edit(copied(runner, "bad"))
+        result = runner.expect(f"bad case: {name}", ["check", "bad", runner.golden / "dinov3"], status, text, "ok   dinov3")
+        runner.check(f"bad case: {name}: counted", last_counts(result) == (1, 1, 0), str(last_counts(result)))
+    runner.path("empty").mkdir()
+    runner.expect("no case", ["check", "empty"], 2, "holds no case.json")
+
+
+def check_demo(runner):
+    small = ["--grid", "6x8", "--heads", "3", "--runs", "1"]
+    folder = runner.golden / "qwen2vl_vision"
+    for device in runner.devices:
+        runner.expect(f"demo on {device}", ["demo", folder, *small, "--device", device], 0, device, "agrees", "equal",
+                      "plain copy", "Every device agreed")
+    runner.expect("demo on all", ["demo", folder, *small], 0, *runner.devices)
+    wrong = copied(runner, "wrong", "qwen2vl_vision")
+    edit_array(wrong, "q_out.npy", one_element)
+    runner.expect("demo that disagrees", ["demo", wrong, *small, "--device", "cpu"], 1, "DISAGREES", "Not every device")
+    runner.expect("demo with odd blocks", ["demo", folder, "--grid", "7x8"], 2, "multiple", "blocks of 2")
+    runner.expect("demo of three axes", ["demo", runner.golden / "flux1", *small], 2, "2 axes")
+
+
+def test(runner):
+    check_all(runner)
+    check_wrong_conventions(runner)
+    check_bad_cases(runner)
+    check_demo(runner)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Runs the command line, and counts what held. A failure names the command that reproduces it."""
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import tempfile
+
+# Software devices that interpret kernels are slow.
+TIME_LIMIT = 600
+
+
+class Result:
+    def __init__(self, command, status, output, errors):
+        self.command, self.status, self.output, self.errors = command, status, output, errors
+
+
+class Runner:
+    def __init__(self, program, golden):
+        self.program = str(pathlib.Path(program).resolve())
+        self.golden = pathlib.Path(golden).resolve()
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="rope2d-cli-"))
+        self.is_quick = os.environ.get("ROPE2D_QUICK") == "1"
+        self.passed = self.failed = self.skipped = 0
+        self.last = None
+        self.devices = []
+        self.has_textures = {}
+
+    def run(self, *arguments, before=None):
+        """Runs rope2d in the test's folder; `before` is called in the child."""
+        command = [self.program, *map(str, arguments)]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=TIME_LIMIT,
+                              preexec_fn=before, check=False)
+        self.last = Result(command, done.returncode, done.stdout, done.stderr)
+        return self.last
+
+    def check(self, name, holds, detail=""):
+        if holds:
+            self.passed += 1
+            return True
+        self.failed += 1
+        print(f"FAIL {name}: {detail}")
+        if self.last:
+            print(f"     cd {self.folder} && {shlex.join(self.last.command)}")
+            print(f"     exit status {self.last.status}")
+            for line in (self.last.output + self.last.errors).splitlines()[-12:]:
+                print("     | " + line)
+        return False
+
+    def skip(self, name, why):
+        self.skipped += 1
+        print(f"skip {name}: {why}")
+
+    def expect(self, name, arguments, status, *texts, before=None):
+        """Runs, and expects a status and texts in what is printed. A crash is no status that is expected."""
+        result = self.run(*arguments, before=before)
+        printed = result.output + result.errors
+        missing = [text for text in texts if text not in printed]
+        self.check(name, result.status == status and not missing,
+                   f"exit status {result.status} for {status}" + (f", without {missing}" if missing else ""))
+        return result
+
+    def path(self, name):
+        return self.folder / name
+
+    def names(self):
+        """What lies in the folder, to see that nothing half written does."""
+        return sorted(path.name for path in self.folder.iterdir())
+
+    def find_devices(self):
+        result = self.run("devices", "--json")
+        found = json.loads(result.output)["devices"]
+        self.devices = [device["device"] for device in found]
+        self.has_textures = {device["device"]: device["has_textures"] for device in found}
+
+    def finish(self):
+        if self.failed:
+            print(f"kept for another look: {self.folder}")
+        else:
+            shutil.rmtree(self.folder)
+        print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
+        return 1 if self.failed or not self.passed else 0

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Verbs, options, help, exit statuses and devices."""
+import json
+
+VERBS = ("devices", "apply", "check", "demo")
+WRONG_WORDS = [
+    (["aply"], "did you mean apply?"),
+    (["chekc"], "did you mean check?"),
+    (["device"], "did you mean devices?"),
+    (["dmeo"], "did you mean demo?"),
+    (["--hepl"], "did you mean --help?"),
+    (["--vesion"], "did you mean --version?"),
+    (["zzzzzzzz"], "there is no verb 'zzzzzzzz'"),
+    (["devices", "--jsn"], "--json"),
+    (["apply", "--gird", "2x2"], "did you mean --grid?"),
+    (["apply", "--head-q", "2"], "did you mean --heads-q?"),
+    (["apply", "--pos", "p.npy"], "did you mean --positions?"),
+    (["apply", "-q", "q.npy"], "did you mean --q?"),
+    (["apply", "--frequencies=1"], "apply has no option --frequencies"),
+    (["apply", "--pairing", "interleave"], "did you mean interleaved?"),
+    (["apply", "--layout", "bhdn"], "did you mean bhnd?"),
+    (["apply", "--dtype", "fp16"], "did you mean f16?"),
+    (["apply", "--axes", "zz"], "must be yx|xy"),
+    (["check", "--devise", "cpu"], "did you mean --device?"),
+    (["check", "--tabel", "buffer"], "did you mean --table?"),
+    (["demo", "--rnus", "3"], "did you mean --runs?"),
+]
+WRONG_USAGE = [
+    ([], "a verb is missing"),
+    (["devices", "all"], "takes no 'all'"),
+    (["devices", "--json=1"], "takes no value"),
+    (["check"], "needs a FOLDER"),
+    (["check", "no-such-folder"], "no-such-folder"),
+    (["apply", "--q"], "--q needs a value"),
+    (["apply", "--q="], "--q needs a value"),
+    (["apply", "q.npy"], "takes no 'q.npy'"),
+    (["apply", "--grid", "2x2", "--base", "1"], "--q is missing"),
+    (["apply", "--q", "q.npy", "--base", "1"], "--grid and --positions"),
+    (["apply", "--q", "q.npy", "--grid", "2x2", "--positions", "p.npy", "--base", "1"], "--grid and --positions"),
+    (["apply", "--q", "q.npy", "--grid", "2x2"], "--base and --freqs"),
+    (["apply", "--q", "q.npy", "--grid", "2x2", "--base", "1", "--freqs", "f.npy"], "--base and --freqs"),
+    (["apply", "--q", "q.npy", "--positions", "p.npy", "--base", "1", "--axes", "xy"], "--axes"),
+    (["apply", "--q", "q.npy", "--grid", "2x2", "--base", "1", "--out-k", "k.npy"], "must have --k"),
+    (["apply", "--q", "q.npy", "--k", "k.npy", "--grid", "2x2", "--base", "1", "--unrotated-k", "0:1"],
+     "--positions-k"),
+    (["demo", "a", "b"], "one FOLDER"),
+    (["demo", "--grid", "64"], "HEIGHTxWIDTH"),
+    (["demo", "--heads", "0"], "from 1 to"),
+    (["demo", "--runs", "many"], "from 1 to"),
+]
+
+
+def check_help(runner):
+    result = runner.expect("help", ["--help"], 0, "usage: rope2d", "exit status", *VERBS)
+    runner.check("help goes to stdout", not result.errors, result.errors)
+    runner.expect("version", ["--version"], 0, "rope2d ")
+    for verb in VERBS:
+        runner.expect(f"help of {verb}", [verb, "--help"], 0, f"usage: rope2d {verb}", "options:", "exit status")
+        runner.expect(f"help of {verb} among others", [verb, "x", "-h"], 0, f"usage: rope2d {verb}")
+    runner.expect("help of apply", ["apply", "--help"], 0, "--q FILE", "--grid HxW", "--positions-k FILE", "--heads-k",
+                  "--unrotated", "interleaved|half|segment-half", "bnhd|bhnd|nhd|bnc", "forward|inverse|transpose")
+
+
+def check_wrong_usage(runner):
+    for arguments, text in WRONG_WORDS + WRONG_USAGE:
+        result = runner.expect(f"usage {arguments}", arguments, 2, text)
+        runner.check(f"usage {arguments} on stderr", not result.output, result.output)
+
+
+def check_devices(runner):
+    table = runner.expect("devices", ["devices"], 0, "device", "cpu:0", "driver")
+    result = runner.expect("devices as JSON", ["devices", "--json"], 0)
+    found = json.loads(result.output)
+    keys = {"device", "backend", "index", "name", "vendor", "driver", "api", "is_software", "has_textures",
+            "default_table", "max_buffer_range", "memory_bytes"}
+    for device in found["devices"]:
+        runner.check(f"JSON of {device.get('device')}", keys <= device.keys(), f"lacks {keys - device.keys()}")
+        runner.check(f"table has {device['device']}", device["device"] in table.output, table.output)
+        runner.check(f"{device['device']} has a name", device["name"] != "" and device["api"] != "", str(device))
+    listed = {device["backend"] for device in found["devices"]}
+    for backend in ("vulkan", "opencl"):
+        if backend not in listed:
+            runner.skip(backend, found["missing"].get(backend, "no device"))
+
+
+def check_missing_devices(runner):
+    folder = runner.golden / "su_canonical"
+    for device, text in (("cpu:7", "index must be below 1"), ("vulkan:99", "vulkan:99"), ("opencl:99", "opencl:99")):
+        result = runner.expect(f"no device {device}", ["check", folder, "--device", device], 3, device, text)
+        runner.check(f"no device {device}: checks nothing", "passed" not in result.output, result.output)
+    for device, text in (("vulcan:0", "did you mean vulkan?"), ("gpu", "must be all, cpu"), ("vulkan:x", "vulkan:x"),
+                         ("cpu,", "must be"), ("auto", "must be all, cpu")):
+        runner.expect(f"wrong device {device}", ["check", folder, "--device", device], 2, text)
+
+
+def test(runner):
+    check_help(runner)
+    check_wrong_usage(runner)
+    check_devices(runner)
+    check_missing_devices(runner)
