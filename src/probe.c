@@ -92,6 +92,7 @@ static void fill_rows(rope2d_positions *positions) {
     for (uint64_t i = 0; i < positions->row_count; i++) {
         const bool is_normal = i < positions->row_count / 2;
         const uint32_t random = mix((uint32_t)(i / axes), (uint32_t)(i % axes), 4);
+        // There are at least two rows. NOLINTNEXTLINE(clang-analyzer-core.DivideZero)
         positions->rows[i] = random % 32 == 7 ? -1 : (int32_t)((random >> 8) % rows + (is_normal ? 0 : rows));
     }
 }
