@@ -193,29 +193,33 @@ static rope2d_status report_overflow(const table_work *work, uint64_t entry) {
                        (double)FLT_MAX);
 }
 
-static rope2d_status check_magnitude(const rope2d_positions *positions, rope2d_direction direction,
-                                     double magnitude, const char *field, uint64_t token, uint32_t pair) {
-    const rope2d_host *host = &positions->device->host;
-    double scale = direction == ROPE2D_INVERSE ? 1 / magnitude : magnitude;
-    if (fabs(scale) <= (double)FLT_MAX)
-        return ROPE2D_OK;
-    return rope2d_fail(host, ROPE2D_ERROR_MAGNITUDE,
-                       "%s (token %" PRIu64 ", pair %" PRIu32 ") makes m %g%s; the table's limit is %g",
-                       field, token, pair, magnitude, direction == ROPE2D_INVERSE ? ", to divide by" : "",
-                       (double)FLT_MAX);
+// Whether a table can hold m, or what R(-angle) / m makes of it.
+static bool fits(rope2d_direction direction, double magnitude) {
+    return fabs(direction == ROPE2D_INVERSE ? 1 / magnitude : magnitude) <= (double)FLT_MAX;
 }
 
 static rope2d_status check_magnitudes(const table_work *work) {
-    const rope2d_lists *lists = work->positions->lists;
-    const rope2d_spec *spec = work->params->spec;
-    uint32_t pairs = work->positions->pattern.pairs;
-    ROPE2D_TRY(check_magnitude(work->positions, spec->direction, work->magnitude, "spec.magnitude", 0, 0));
-    for (uint32_t i = 0; i < lists->source_count; i++) {
-        const float *magnitudes = work->params->magnitudes + (uint64_t)lists->sources[i] * pairs;
-        for (uint32_t pair = 0; pair < pairs; pair++)
-            ROPE2D_TRY(check_magnitude(work->positions, spec->direction,
-                                       work->magnitude * (double)magnitudes[pair], "params.magnitudes",
-                                       lists->sources[i], pair));
+    const rope2d_positions *positions = work->positions;
+    const rope2d_host *host = &positions->device->host;
+    const rope2d_direction direction = work->params->spec->direction;
+    const uint32_t pairs = positions->pattern.pairs;
+    if (!fits(direction, work->magnitude))
+        return rope2d_fail(host, ROPE2D_ERROR_MAGNITUDE,
+                           "spec.magnitude is %g, whose inverse is past the limit %g", work->magnitude,
+                           (double)FLT_MAX);
+    for (uint32_t i = 0; i < positions->lists->source_count; i++) {
+        uint64_t source = positions->lists->sources[i];
+        const float *magnitudes = work->params->magnitudes + source * pairs;
+        for (uint32_t pair = 0; pair < pairs; pair++) {
+            double magnitude = work->magnitude * (double)magnitudes[pair];
+            if (!fits(direction, magnitude))
+                return rope2d_fail(host, ROPE2D_ERROR_MAGNITUDE,
+                                   "params.magnitudes[%" PRIu64 "][%" PRIu64 "][%" PRIu32
+                                   "] is %g; with spec.magnitude %g it %s past the limit %g",
+                                   source / positions->tokens, source % positions->tokens, pair,
+                                   (double)magnitudes[pair], work->magnitude,
+                                   direction == ROPE2D_INVERSE ? "has an inverse" : "is", (double)FLT_MAX);
+        }
     }
     return ROPE2D_OK;
 }

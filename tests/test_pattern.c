@@ -265,6 +265,22 @@ static void test_axial(void) {
     verdict(rope2d_spec_is_axial(&spec) == 1, "one axis is axial");
 }
 
+static void test_axes_in_a_unit(void) {
+    static const float freqs[3][8] = {{1, 0, 0, 1}, {0, 2, 0, 0, 0, 2}, {0, 0, 3, 0, 3, 0, 3, 3}};
+    static const uint8_t axes[8] = {0, 1, 2, 0, 2, 1, 2, 2};
+    struct fake_device fake;
+    fake_device_init(&fake);
+    rope2d_spec spec = good_spec();
+    spec.axes = 3;
+    spec.freqs = freqs[0];
+    rope2d_pattern pattern;
+    verdict(rope2d_pattern_create(&pattern, &spec, &fake.device.host) == ROPE2D_OK &&
+                memcmp(pattern.axis, axes, sizeof(axes)) == 0 && units_cover(&pattern, &pattern.single, 1) &&
+                units_cover(&pattern, &pattern.wide, 4),
+            "a unit knows the axis of each of its pairs");
+    rope2d_pattern_destroy(&pattern, &fake.device.host);
+}
+
 static void test_memory(void) {
     struct fake_device fake;
     fake_device_init(&fake);
@@ -291,6 +307,7 @@ int main(void) {
     test_pairings();
     test_explicit();
     test_axial();
+    test_axes_in_a_unit();
     test_memory();
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
     return failed > 0;
