@@ -400,15 +400,17 @@ static bool rotate_large(const rope2d_host *host, uint64_t tokens, uint32_t head
     float *coordinates = calloc(tokens, sizeof(*coordinates));
     for (uint64_t i = 0; coordinates && i < tokens; i++)
         coordinates[i] = (float)i;
-    counter_fill(values, COUNTER_F32, COUNTER_BELL, 20, 4, 0, tokens * heads * dim);
+    counter_fill(values, COUNTER_F32, COUNTER_BELL, 20, 4, 0, 2 * tokens * heads * dim);
     rope2d_device_params device_params = {.struct_size = sizeof(device_params), .host = host};
     rope2d_positions_params positions_params = {
         .struct_size = sizeof(positions_params), .spec = &spec, .tokens = tokens, .coordinates = coordinates};
     rope2d_plan_params plan_params = {.struct_size = sizeof(plan_params), .spec = &spec};
-    rope2d_tensor tensor = {.heads = heads};
-    tensor.in = rope2d_view_contiguous(values, ROPE2D_F32, ROPE2D_LAYOUT_BNHD, 1, tokens, heads, dim);
+    rope2d_tensor tensors[2] = {{.heads = heads}, {.heads = heads}};
+    for (int i = 0; i < 2; i++)
+        tensors[i].in = rope2d_view_contiguous(values + i * tokens * heads * dim, ROPE2D_F32,
+                                               ROPE2D_LAYOUT_BNHD, 1, tokens, heads, dim);
     rope2d_apply_params params = {
-        .struct_size = sizeof(params), .batch = 1, .tokens = tokens, .tensor_count = 1, .tensors = &tensor};
+        .struct_size = sizeof(params), .batch = 1, .tokens = tokens, .tensor_count = 2, .tensors = tensors};
     rope2d_device *device = NULL;
     rope2d_positions *positions = NULL;
     rope2d_plan *plan = NULL;
@@ -424,7 +426,7 @@ static bool rotate_large(const rope2d_host *host, uint64_t tokens, uint32_t head
 }
 
 static void test_threads(uint64_t tokens, uint32_t heads) {
-    size_t bytes = tokens * heads * 64 * sizeof(float);
+    size_t bytes = 2 * tokens * heads * 64 * sizeof(float);
     float *alone = malloc(bytes);
     float *shared = malloc(bytes);
     struct pool pool = {0};
@@ -455,8 +457,8 @@ int main(void) {
         failed++;
     for (uint32_t i = 0; device && i < CASES; i++)
         test_example(device, i);
-    test_threads(20000, 3);
-    test_threads(1, 60000);
+    test_threads(20011, 3);
+    test_threads(1, 60007);
     rope2d_device_destroy(device);
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
     return failed > 0 || passed == 0;
