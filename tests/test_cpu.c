@@ -399,7 +399,7 @@ static bool rotate_large(const rope2d_host *host, uint64_t tokens, uint32_t head
     rope2d_spec spec = {.struct_size = sizeof(spec), .head_dim = dim, .axes = 1, .freqs = freqs};
     float *coordinates = calloc(tokens, sizeof(*coordinates));
     for (uint64_t i = 0; coordinates && i < tokens; i++)
-        coordinates[i] = (float)i;
+        coordinates[i] = (float)i + 1;
     counter_fill(values, COUNTER_F32, COUNTER_BELL, 20, 4, 0, 2 * tokens * heads * dim);
     rope2d_device_params device_params = {.struct_size = sizeof(device_params), .host = host};
     rope2d_positions_params positions_params = {
