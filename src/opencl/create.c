@@ -87,7 +87,7 @@ rope2d_status rope2d_opencl_enumerate(const rope2d_host *host, uint32_t *count, 
         size_t struct_size = infos[i].struct_size;
         memset(&infos[i], 0, sizeof(infos[i]));
         infos[i].struct_size = struct_size;
-        status = rope2d_cl_describe(cl, list.ids[i], &infos[i]);
+        status = rope2d_cl_describe(cl, list.platforms[i], list.ids[i], &infos[i]);
         if (status != ROPE2D_OK)
             break;
         infos[i].index = i;
@@ -155,7 +155,7 @@ rope2d_status rope2d_opencl_device_create(rope2d_device *front, const rope2d_dev
     OWN(rope2d_cl_load(&device->cl, &front->host));
     OWN(pick_device(device, params->index, &platform));
     OWN(rope2d_cl_check(cl, device->id, &device->unified));
-    OWN(rope2d_cl_describe(cl, device->id, &front->info));
+    OWN(rope2d_cl_describe(cl, platform, device->id, &front->info));
     front->info.index = params->index;
     if (front->flags & ROPE2D_DEVICE_MINIMUM_LIMITS)
         rope2d_cl_clamp(&front->info);

@@ -5,35 +5,76 @@
 #include <string.h>
 
 // Text of any length, cut to fit and without the spaces and newlines that some drivers put around it.
-static rope2d_status read_text(const rope2d_cl *cl, cl_device_id id, cl_device_info field, char *text,
-                               size_t size) {
-    rope2d_status status = ROPE2D_OK;
-    char *whole = NULL;
-    size_t length = 0;
-    CL(cl->GetDeviceInfo(id, field, 0, NULL, &length));
-    whole = rope2d_allocate(cl->host, length + 1, 1);
-    if (!whole)
-        return rope2d_fail(cl->host, ROPE2D_ERROR_HOST_MEMORY, "text of a device: no memory for %zu bytes",
-                           length);
-    CL(cl->GetDeviceInfo(id, field, length, whole, NULL));
+static void copy_trimmed(char *text, size_t size, const char *whole) {
     const char *begin = whole + strspn(whole, " \t\r\n");
-    size_t used = strlen(begin);
+    size_t length = strlen(begin), used = length;
     while (used > 0 && strchr(" \t\r\n", begin[used - 1]))
         used--;
     if (used >= size)
         used = size - 1;
-    while (used < strlen(begin) && used > 0 && ((unsigned char)begin[used] & 0xc0) == 0x80)
+    while (used > 0 && used < length && ((unsigned char)begin[used] & 0xc0) == 0x80)
         used--; // not inside a character of UTF-8
     memcpy(text, begin, used);
     text[used] = 0;
+}
+
+// Of the device, or of the platform where `id` is NULL.
+static rope2d_status read_text(const rope2d_cl *cl, cl_device_id id, cl_platform_id platform, cl_uint field,
+                               char *text, size_t size) {
+    rope2d_status status = ROPE2D_OK;
+    char *whole = NULL;
+    size_t length = 0;
+    if (id)
+        CL(cl->GetDeviceInfo(id, field, 0, NULL, &length));
+    else
+        CL(cl->GetPlatformInfo(platform, field, 0, NULL, &length));
+    whole = rope2d_allocate(cl->host, length + 1, 1);
+    if (!whole)
+        return rope2d_fail(cl->host, ROPE2D_ERROR_HOST_MEMORY, "text of a device: no memory for %zu bytes",
+                           length);
+    if (id)
+        CL(cl->GetDeviceInfo(id, field, length, whole, NULL));
+    else
+        CL(cl->GetPlatformInfo(platform, field, length, whole, NULL));
+    copy_trimmed(text, size, whole);
 fail:
     rope2d_release(cl->host, whole, length + 1, 1);
     return status;
 }
 
+// "OpenCL 3.0" of "OpenCL 3.0 and what the vendor adds", and the first word of what it adds.
+static void split_version(const char *version, char *api, size_t api_size, char *word, size_t word_size) {
+    size_t first = strcspn(version, " ");
+    size_t words = version[first] ? first + 1 + strcspn(version + first + 1, " ") : first;
+    const char *rest = version + words + strspn(version + words, " ");
+    if (api)
+        snprintf(api, api_size, "%.*s", (int)words, version);
+    if (word)
+        snprintf(word, word_size, "%.*s", (int)strcspn(rest, " "), rest);
+}
+
+// The platform's name and the driver's version, as "rusticl 22.3.6"; and what the platform calls itself in
+// its version where the name does not have it, as "Portable Computing Language 3.1 (PoCL)".
+static rope2d_status describe_driver(const rope2d_cl *cl, cl_platform_id platform, cl_device_id id,
+                                     char *driver, size_t size) {
+    rope2d_status status = ROPE2D_OK;
+    char name[100] = "", number[100] = "", version[100] = "", word[40] = "";
+    OWN(read_text(cl, NULL, platform, CL_PLATFORM_NAME, name, sizeof(name)));
+    OWN(read_text(cl, NULL, platform, CL_PLATFORM_VERSION, version, sizeof(version)));
+    OWN(read_text(cl, id, NULL, CL_DRIVER_VERSION, number, sizeof(number)));
+    split_version(version, NULL, 0, word, sizeof(word));
+    if (word[0] && !strstr(name, word))
+        snprintf(driver, size, "%s %s (%s)", name, number, word);
+    else
+        snprintf(driver, size, "%s %s", name, number);
+fail:
+    return status;
+}
+
 #define READ(field, value) CL(cl->GetDeviceInfo(id, field, sizeof(value), &(value), NULL))
 
-rope2d_status rope2d_cl_describe(const rope2d_cl *cl, cl_device_id id, rope2d_device_info *info) {
+rope2d_status rope2d_cl_describe(const rope2d_cl *cl, cl_platform_id platform, cl_device_id id,
+                                 rope2d_device_info *info) {
     rope2d_status status = ROPE2D_OK;
     cl_device_type type = 0;
     cl_bool images = CL_FALSE;
@@ -43,15 +84,11 @@ rope2d_status rope2d_cl_describe(const rope2d_cl *cl, cl_device_id id, rope2d_de
     char version[128] = "";
 
     info->backend = ROPE2D_BACKEND_OPENCL;
-    OWN(read_text(cl, id, CL_DEVICE_NAME, info->name, sizeof(info->name)));
-    OWN(read_text(cl, id, CL_DEVICE_VENDOR, info->vendor, sizeof(info->vendor)));
-    OWN(read_text(cl, id, CL_DRIVER_VERSION, info->driver, sizeof(info->driver)));
-    // "OpenCL 3.0 and what the vendor adds": the first two words.
-    OWN(read_text(cl, id, CL_DEVICE_VERSION, version, sizeof(version)));
-    size_t first = strcspn(version, " ");
-    size_t words = version[first] ? first + 1 + strcspn(version + first + 1, " ") : first;
-    snprintf(info->api, sizeof(info->api), "%.*s", (int)words, version);
-
+    OWN(read_text(cl, id, NULL, CL_DEVICE_NAME, info->name, sizeof(info->name)));
+    OWN(read_text(cl, id, NULL, CL_DEVICE_VENDOR, info->vendor, sizeof(info->vendor)));
+    OWN(describe_driver(cl, platform, id, info->driver, sizeof(info->driver)));
+    OWN(read_text(cl, id, NULL, CL_DEVICE_VERSION, version, sizeof(version)));
+    split_version(version, info->api, sizeof(info->api), NULL, 0);
     READ(CL_DEVICE_TYPE, type);
     READ(CL_DEVICE_VENDOR_ID, vendor);
     READ(CL_DEVICE_IMAGE_SUPPORT, images);
@@ -104,7 +141,7 @@ rope2d_status rope2d_cl_check(const rope2d_cl *cl, cl_device_id id, bool *unifie
     if (!available)
         return rope2d_fail(cl->host, ROPE2D_ERROR_DEVICE_LOST,
                            "index: the driver says that this device is not available");
-    OWN(read_text(cl, id, CL_DEVICE_VERSION, version, sizeof(version)));
+    OWN(read_text(cl, id, NULL, CL_DEVICE_VERSION, version, sizeof(version)));
     if (sscanf(version, "OpenCL %d.%d", &major, &minor) != 2 || major * 100 + minor < 102)
         return rope2d_fail(cl->host, ROPE2D_ERROR_UNSUPPORTED,
                            "index: the device has \"%s\"; OpenCL 1.2 is needed", version);

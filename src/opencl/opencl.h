@@ -35,6 +35,7 @@
     X(GetDeviceInfo)                                                                                         \
     X(GetKernelWorkGroupInfo)                                                                                \
     X(GetPlatformIDs)                                                                                        \
+    X(GetPlatformInfo)                                                                                       \
     X(GetProgramBuildInfo)                                                                                   \
     X(GetSupportedImageFormats)                                                                              \
     X(ReleaseCommandQueue)                                                                                   \
@@ -109,7 +110,8 @@ rope2d_device_destroy_fn rope2d_opencl_device_destroy;
 // info.c
 
 // Fills everything but the index. Nothing is clamped.
-rope2d_status rope2d_cl_describe(const rope2d_cl *cl, cl_device_id id, rope2d_device_info *info);
+rope2d_status rope2d_cl_describe(const rope2d_cl *cl, cl_platform_id platform, cl_device_id id,
+                                 rope2d_device_info *info);
 // To what OpenCL 1.2 guarantees for the full profile.
 void rope2d_cl_clamp(rope2d_device_info *info);
 // Refuses devices that cannot run the kernel.
