@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "sha256.h"
+
+#include <string.h>
+
+// Fractional parts of the cube roots of the first 64 primes.
+static const uint32_t constants[64] = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+};
+
+static uint32_t rotate(uint32_t word, unsigned count) {
+    return word >> count | word << (32 - count);
+}
+
+static void compress(struct sha256 *sha) {
+    uint32_t w[64];
+    uint32_t s[8];
+    for (unsigned i = 0; i < 16; i++) {
+        const unsigned char *at = sha->block + 4 * i;
+        w[i] = (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+    }
+    for (unsigned i = 16; i < 64; i++) {
+        uint32_t before = rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3;
+        uint32_t after = rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10;
+        w[i] = w[i - 16] + before + w[i - 7] + after;
+    }
+    memcpy(s, sha->state, sizeof(s));
+    for (unsigned i = 0; i < 64; i++) {
+        uint32_t choice = (s[4] & s[5]) ^ (~s[4] & s[6]);
+        uint32_t majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
+        uint32_t first =
+            s[7] + (rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25)) + choice + constants[i] + w[i];
+        uint32_t second = (rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22)) + majority;
+        memmove(s + 1, s, 7 * sizeof(s[0]));
+        s[4] += first;
+        s[0] = first + second;
+    }
+    for (unsigned i = 0; i < 8; i++)
+        sha->state[i] += s[i];
+}
+
+void sha256_begin(struct sha256 *sha) {
+    static const uint32_t start[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    memset(sha, 0, sizeof(*sha));
+    memcpy(sha->state, start, sizeof(start));
+}
+
+void sha256_add(struct sha256 *sha, const void *data, size_t size) {
+    const unsigned char *from = data;
+    while (size > 0) {
+        size_t used = (size_t)(sha->bytes % 64);
+        size_t taken = size < 64 - used ? size : 64 - used;
+        memcpy(sha->block + used, from, taken);
+        sha->bytes += taken;
+        from += taken;
+        size -= taken;
+        if (used + taken == 64)
+            compress(sha);
+    }
+}
+
+void sha256_end(struct sha256 *sha, char hex[65]) {
+    static const char digits[] = "0123456789abcdef";
+    uint64_t bits = sha->bytes * 8;
+    unsigned char length[8];
+    const unsigned char one = 0x80;
+    const unsigned char zero = 0;
+    for (unsigned i = 0; i < 8; i++)
+        length[i] = (unsigned char)(bits >> (56 - 8 * i));
+    sha256_add(sha, &one, 1);
+    while (sha->bytes % 64 != 56)
+        sha256_add(sha, &zero, 1);
+    sha256_add(sha, length, sizeof(length));
+    for (unsigned i = 0; i < 64; i++)
+        hex[i] = digits[sha->state[i / 8] >> (28 - 4 * (i % 8)) & 15];
+    hex[64] = '\0';
+}
