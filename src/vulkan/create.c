@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "../backend.h"
+#include "apply.h"
+#include "compile.h"
+#include "device.h"
+#include "lane.h"
+
+#include <string.h>
+
+#define MOST_ARENA_BYTES  (256u * 1024 * 1024) // keeps a dispatch far below any watchdog's patience
+#define LEAST_ARENA_BYTES (1024u * 1024)
+
+static rope2d_status pick_physical(struct vulkan_device *device, const rope2d_host *host, uint32_t index) {
+    VkPhysicalDevice *list = NULL;
+    uint32_t capacity = 0;
+    uint32_t count = 0;
+    rope2d_status status = rope2d_vulkan_physical_list(&device->instance, host, &list, &capacity, &count);
+    if (status == ROPE2D_OK && index < count)
+        device->physical = list[index];
+    else if (status == ROPE2D_OK)
+        status = rope2d_fail(host, ROPE2D_ERROR_DEVICE_INDEX, "index: %u, but Vulkan has %u devices", index,
+                             count);
+    rope2d_release(host, list, capacity, sizeof(*list));
+    return status;
+}
+
+static rope2d_status create_handle(struct vulkan_device *device, const rope2d_host *host) {
+    rope2d_status status = ROPE2D_OK;
+    struct vulkan_instance *instance = &device->instance;
+    device->queue_family = rope2d_vulkan_queue_family(instance, host, device->physical);
+    if (device->queue_family == UINT32_MAX)
+        return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: no memory for a list of queue families");
+
+    // A device that implements only a part of Vulkan says so by an extension that must then be enabled.
+    const char *extensions[1] = {"VK_KHR_portability_subset"};
+    bool is_subset = rope2d_vulkan_has_extension(instance, host, device->physical, extensions[0]);
+    float priority = 1.0f;
+    VkDeviceQueueCreateInfo queue = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .queueFamilyIndex = device->queue_family,
+        .queueCount = 1,
+        .pQueuePriorities = &priority,
+    };
+    VkDeviceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queue,
+        .enabledExtensionCount = is_subset ? 1 : 0,
+        .ppEnabledExtensionNames = extensions,
+    };
+    VkResult result = instance->vkCreateDevice(device->physical, &info, NULL, &device->handle);
+    if (result != VK_SUCCESS)
+        device->handle = NULL;
+    VK(result);
+    ROPE2D_TRY(rope2d_vulkan_load_device(instance, device->handle, &device->vk, host));
+    device->vk.vkGetDeviceQueue(device->handle, device->queue_family, 0, &device->queue);
+    return ROPE2D_OK;
+
+fail:
+    return status;
+}
+
+// Fetched by whole texels: no filter and no wrapping ever applies.
+static rope2d_status create_sampler(struct vulkan_device *device, const rope2d_host *host) {
+    rope2d_status status = ROPE2D_OK;
+    VkSamplerCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
+        .magFilter = VK_FILTER_NEAREST,
+        .minFilter = VK_FILTER_NEAREST,
+        .mipmapMode = VK_SAMPLER_MIPMAP_MODE_NEAREST,
+        .addressModeU = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
+        .addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
+        .addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
+    };
+    VkResult result = device->vk.vkCreateSampler(device->handle, &info, NULL, &device->sampler);
+    if (result != VK_SUCCESS)
+        device->sampler = VK_NULL_HANDLE;
+    VK(result);
+    return ROPE2D_OK;
+
+fail:
+    return status;
+}
+
+static void choose_sizes(struct vulkan_device *device, const rope2d_device_info *info) {
+    device->group_size = info->max_group_size < 64 ? info->max_group_size : 64;
+    device->arena_bytes = info->memory_bytes / 8;
+    if (device->arena_bytes > MOST_ARENA_BYTES)
+        device->arena_bytes = MOST_ARENA_BYTES;
+    if (device->arena_bytes < LEAST_ARENA_BYTES)
+        device->arena_bytes = LEAST_ARENA_BYTES;
+}
+
+rope2d_status rope2d_vulkan_device_create(rope2d_device *device, const rope2d_device_params *params) {
+    const rope2d_host *host = &device->host;
+    struct vulkan_device *vulkan = rope2d_allocate(host, 1, sizeof(*vulkan));
+    if (vulkan == NULL)
+        return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: no memory for a device");
+    device->impl = vulkan;
+    vulkan->owner = device;
+    if (!rope2d_lock_create(&vulkan->queue_lock) || !rope2d_lock_create(&vulkan->lane_lock))
+        return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: the system has no lock left");
+
+    if (device->flags & ROPE2D_DEVICE_RUNTIME_COMPILE)
+        ROPE2D_TRY(rope2d_vulkan_compile_check(host));
+    ROPE2D_TRY(rope2d_vulkan_instance_create(&vulkan->instance, host));
+    ROPE2D_TRY(pick_physical(vulkan, host, params->index));
+    rope2d_vulkan_describe(&vulkan->instance, host, vulkan->physical, params->index,
+                           (device->flags & ROPE2D_DEVICE_MINIMUM_LIMITS) != 0, &device->info);
+    vulkan->instance.vkGetPhysicalDeviceMemoryProperties(vulkan->physical, &vulkan->memory);
+    choose_sizes(vulkan, &device->info);
+    ROPE2D_TRY(create_handle(vulkan, host));
+    ROPE2D_TRY(rope2d_vulkan_layout_create(vulkan, 0));
+    if (device->info.has_textures) {
+        ROPE2D_TRY(create_sampler(vulkan, host));
+        ROPE2D_TRY(rope2d_vulkan_layout_create(vulkan, 1));
+    }
+    return ROPE2D_OK;
+}
+
+void rope2d_vulkan_device_destroy(rope2d_device *device) {
+    struct vulkan_device *vulkan = rope2d_vulkan_of(device);
+    if (vulkan == NULL)
+        return;
+    rope2d_vulkan_lanes_destroy(vulkan);
+    rope2d_vulkan_layout_destroy(vulkan, 0);
+    rope2d_vulkan_layout_destroy(vulkan, 1);
+    if (vulkan->sampler != VK_NULL_HANDLE)
+        vulkan->vk.vkDestroySampler(vulkan->handle, vulkan->sampler, NULL);
+    if (vulkan->handle != NULL) {
+        // A device whose functions never loaded is destroyed through the instance's own lookup.
+        if (vulkan->vk.vkDestroyDevice == NULL) {
+            PFN_vkVoidFunction found =
+                vulkan->instance.vkGetDeviceProcAddr(vulkan->handle, "vkDestroyDevice");
+            memcpy(&vulkan->vk.vkDestroyDevice, &found, sizeof(found));
+        }
+        if (vulkan->vk.vkDestroyDevice != NULL)
+            vulkan->vk.vkDestroyDevice(vulkan->handle, NULL);
+    }
+    rope2d_vulkan_instance_destroy(&vulkan->instance);
+    rope2d_lock_destroy(&vulkan->queue_lock);
+    rope2d_lock_destroy(&vulkan->lane_lock);
+    rope2d_release(&device->host, vulkan, 1, sizeof(*vulkan));
+    device->impl = NULL;
+}
+
+const rope2d_backend_ops rope2d_vulkan_ops = {
+    .name = "Vulkan",
+    .enumerate = rope2d_vulkan_enumerate,
+    .device_create = rope2d_vulkan_device_create,
+    .device_destroy = rope2d_vulkan_device_destroy,
+    .positions_create = rope2d_vulkan_positions_create,
+    .positions_destroy = rope2d_vulkan_positions_destroy,
+    .plan_create = rope2d_vulkan_plan_create,
+    .plan_destroy = rope2d_vulkan_plan_destroy,
+    .apply = rope2d_vulkan_apply,
+    .dispatches = rope2d_vulkan_dispatches,
+};

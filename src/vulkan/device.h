@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+//
+// A Vulkan device: instance, queue, the layouts that every kernel shares, and a pool of lanes.
+#ifndef ROPE2D_VULKAN_DEVICE_H
+#define ROPE2D_VULKAN_DEVICE_H
+
+#include "../lock.h"
+#include "load.h"
+
+struct vulkan_lane;
+
+// What a kernel's bindings look like; index 1 of the device's two is for tables that are textures.
+struct vulkan_layout {
+    VkDescriptorSetLayout set;
+    VkPipelineLayout pipeline;
+    uint32_t slots; // tensors of a dispatch: 1, 2 or 4
+};
+
+struct vulkan_device {
+    const rope2d_device *owner;
+    struct vulkan_instance instance;
+    struct VolkDeviceTable vk;
+    VkPhysicalDevice physical;
+    VkPhysicalDeviceMemoryProperties memory;
+    VkDevice handle;
+    uint32_t queue_family;
+    VkQueue queue; // externally synchronised: submit under queue_lock
+    VkSampler sampler;
+    struct vulkan_layout layouts[2];
+    uint32_t group_size;  // invocations of a workgroup
+    uint64_t arena_bytes; // most staging memory of a dispatch
+    rope2d_lock queue_lock;
+    rope2d_lock lane_lock;
+    struct vulkan_lane *idle_lanes; // guarded by lane_lock
+};
+
+static inline struct vulkan_device *rope2d_vulkan_of(const rope2d_device *device) {
+    return device->impl;
+}
+
+// enumerate.c: an instance without layers, and what is on it.
+rope2d_status rope2d_vulkan_instance_create(struct vulkan_instance *instance, const rope2d_host *host);
+// The instance's devices that can compute, in the driver's order. The caller releases *list with *capacity.
+rope2d_status rope2d_vulkan_physical_list(const struct vulkan_instance *instance, const rope2d_host *host,
+                                          VkPhysicalDevice **list, uint32_t *capacity, uint32_t *count);
+// The first queue family that computes; UINT32_MAX when there is none.
+uint32_t rope2d_vulkan_queue_family(const struct vulkan_instance *instance, const rope2d_host *host,
+                                    VkPhysicalDevice physical);
+bool rope2d_vulkan_has_extension(const struct vulkan_instance *instance, const rope2d_host *host,
+                                 VkPhysicalDevice physical, const char *name);
+
+// describe.c: fills all of info but its size.
+void rope2d_vulkan_describe(const struct vulkan_instance *instance, const rope2d_host *host,
+                            VkPhysicalDevice physical, uint32_t index, bool minimum_limits,
+                            rope2d_device_info *info);
+
+// pipeline.c
+rope2d_status rope2d_vulkan_layout_create(struct vulkan_device *device, uint32_t is_texture);
+void rope2d_vulkan_layout_destroy(struct vulkan_device *device, uint32_t is_texture);
+
+// The backend's row.
+rope2d_status rope2d_vulkan_enumerate(const rope2d_host *host, uint32_t *count, rope2d_device_info *infos);
+rope2d_status rope2d_vulkan_device_create(rope2d_device *device, const rope2d_device_params *params);
+void rope2d_vulkan_device_destroy(rope2d_device *device);
+rope2d_status rope2d_vulkan_positions_create(rope2d_positions *positions);
+void rope2d_vulkan_positions_destroy(rope2d_positions *positions);
+rope2d_status rope2d_vulkan_plan_create(rope2d_plan *plan);
+void rope2d_vulkan_plan_destroy(rope2d_plan *plan);
+
+#endif

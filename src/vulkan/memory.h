@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// Buffers and images, each with memory of its own. Everything may be half-built: destroy accepts it, zeroed
+// memory too.
+#ifndef ROPE2D_VULKAN_MEMORY_H
+#define ROPE2D_VULKAN_MEMORY_H
+
+#include "device.h"
+
+enum vulkan_memory {
+    VULKAN_MEMORY_DEVICE, // near the device; mapped where the host can see it
+    VULKAN_MEMORY_HOST    // near the host, always mapped, cached where possible
+};
+
+struct vulkan_buffer {
+    VkBuffer handle;
+    VkDeviceMemory memory;
+    uint64_t size;
+    void *mapped;        // NULL when the host cannot see it
+    bool is_coherent;    // needs no flush and no invalidate
+    bool is_host_cached; // the host can read it without extreme slowness
+};
+
+rope2d_status rope2d_vulkan_buffer_create(struct vulkan_device *device, enum vulkan_memory kind,
+                                          uint64_t size, VkBufferUsageFlags usage,
+                                          struct vulkan_buffer *buffer);
+void rope2d_vulkan_buffer_destroy(struct vulkan_device *device, struct vulkan_buffer *buffer);
+// Make the host's writes visible to the device, and the other way round. Nothing to do when coherent.
+rope2d_status rope2d_vulkan_buffer_flush(struct vulkan_device *device, const struct vulkan_buffer *buffer);
+rope2d_status rope2d_vulkan_buffer_invalidate(struct vulkan_device *device,
+                                              const struct vulkan_buffer *buffer);
+
+// A sampled RGBA fp32 image.
+struct vulkan_image {
+    VkImage handle;
+    VkDeviceMemory memory;
+    VkImageView view;
+    uint32_t width;
+    uint32_t height;
+};
+
+rope2d_status rope2d_vulkan_image_create(struct vulkan_device *device, uint32_t width, uint32_t height,
+                                         struct vulkan_image *image);
+void rope2d_vulkan_image_destroy(struct vulkan_device *device, struct vulkan_image *image);
+
+#endif

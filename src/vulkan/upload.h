@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+//
+// Constant data onto the device: written directly where the host can see the memory, else through a copy.
+#ifndef ROPE2D_VULKAN_UPLOAD_H
+#define ROPE2D_VULKAN_UPLOAD_H
+
+#include "memory.h"
+
+// Makes a buffer of `size` bytes that begins with `bytes` bytes of data; the rest is 0. Kernels on any later
+// submission see it.
+rope2d_status rope2d_vulkan_upload_buffer(struct vulkan_device *device, VkBufferUsageFlags usage,
+                                          const void *data, uint64_t bytes, uint64_t size,
+                                          struct vulkan_buffer *buffer);
+// The same for an image of `size` = width * height * 16 bytes.
+rope2d_status rope2d_vulkan_upload_image(struct vulkan_device *device, uint32_t width, uint32_t height,
+                                         const void *data, uint64_t bytes, struct vulkan_image *image);
+
+#endif
