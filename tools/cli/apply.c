@@ -37,20 +37,17 @@ static int check_request(const struct apply_request *request) {
     return STATUS_OK;
 }
 
-// "dir/q.npy" becomes "dir/q_rotated.npy". The caller frees it.
+// What was given, or "dir/q_rotated.npy" for "dir/q.npy". The caller frees it.
 static char *output_path(const char *given, const char *input) {
-    static const char suffix[] = ".npy", addition[] = "_rotated.npy";
-    const char *from = given ? given : input;
-    size_t length = strlen(from);
-    char *path = malloc(length + sizeof addition);
-    if (!path)
-        return NULL;
-    memcpy(path, from, length + 1);
-    if (!given) {
-        bool has_suffix =
-            length >= sizeof suffix - 1 && strcmp(from + length - (sizeof suffix - 1), suffix) == 0;
-        strcpy(path + length - (has_suffix ? sizeof suffix - 1 : 0), addition);
-    }
+    static const char suffix[] = ".npy";
+    size_t length = strlen(input), size = strlen(given ? given : input) + sizeof "_rotated.npy";
+    char *path = malloc(size);
+    if (length >= strlen(suffix) && strcmp(input + length - strlen(suffix), suffix) == 0)
+        length -= strlen(suffix);
+    if (path && given)
+        snprintf(path, size, "%s", given);
+    else if (path)
+        snprintf(path, size, "%.*s_rotated.npy", (int)length, input);
     return path;
 }
 
@@ -63,7 +60,7 @@ static int make_output(const struct apply_request *request, const struct apply_i
                        struct apply_output *output) {
     const char *given[JOB_TENSORS] = {request->out_q, request->out_k};
     const char *from[JOB_TENSORS] = {request->q, request->k};
-    for (size_t i = 0; i < input->job.tensor_count; ++i) {
+    for (size_t i = 0; i < JOB_TENSORS && from[i]; ++i) {
         output->paths[i] = output_path(given[i], from[i]);
         output->data[i] = malloc((size_t)job_output_bytes(&input->job.tensors[i]) + 1);
         if (!output->paths[i] || !output->data[i]) {
@@ -80,7 +77,7 @@ static int make_output(const struct apply_request *request, const struct apply_i
 
 static int write_output(const struct apply_input *input, const struct apply_output *output) {
     static const enum npy_type types[] = {NPY_F32, NPY_F16, NPY_U16};
-    struct npy_output files[JOB_TENSORS];
+    struct npy_output files[JOB_TENSORS] = {{0}};
     for (size_t i = 0; i < input->job.tensor_count; ++i) {
         files[i] = (struct npy_output){output->paths[i], input->tensors[i].header, output->data[i]};
         files[i].header.type = types[input->job.tensors[i].out_element];

@@ -33,8 +33,9 @@ float *coordinates_of_grid(uint32_t height, uint32_t width, bool x_first, uint64
             ++range;
         if (range < unrotated_count && token >= unrotated[range].begin)
             continue;
-        coordinates[2 * token + x_first] = (float)(patch / width);
-        coordinates[2 * token + !x_first] = (float)(patch % width);
+        uint64_t row = patch / width, column = patch % width;
+        coordinates[2 * token + x_first] = (float)row;
+        coordinates[2 * token + !x_first] = (float)column;
         ++patch;
     }
     return coordinates;
@@ -43,10 +44,13 @@ float *coordinates_of_grid(uint32_t height, uint32_t width, bool x_first, uint64
 float *coordinates_of_merged_grid(uint32_t height, uint32_t width, uint32_t merge) {
     float *coordinates = calloc((size_t)height * width * 2 + 1, sizeof *coordinates);
     float *at = coordinates;
-    for (uint32_t block = 0; coordinates && block < height / merge * (width / merge); ++block) {
+    uint32_t across = width / merge;
+    for (uint32_t block = 0; coordinates && block < height / merge * across; ++block) {
         for (uint32_t inner = 0; inner < merge * merge; ++inner) {
-            *at++ = (float)(block / (width / merge) * merge + inner / merge);
-            *at++ = (float)(block % (width / merge) * merge + inner % merge);
+            uint32_t row = block / across * merge + inner / merge;
+            uint32_t column = block % across * merge + inner % merge;
+            *at++ = (float)row;
+            *at++ = (float)column;
         }
     }
     return coordinates;

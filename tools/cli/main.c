@@ -7,7 +7,7 @@
 #include "verbs.h"
 
 static const struct verb *const verbs[] = {&verb_devices, &verb_apply, &verb_check, &verb_demo};
-enum { VERBS = sizeof verbs / sizeof *verbs };
+enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
 static int print_help(void) {
     printf("rope2d %s: 2D rotary position embedding of q and k, the same bits on every device\n\n"

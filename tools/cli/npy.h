@@ -78,7 +78,7 @@ void npy_free(struct npy_array *array);
 void npy_shape_text(const struct npy_header *header, char *text, size_t size);
 
 // Checks the text of a header (the dictionary) and fills in the rest from it.
-enum npy_status npy_parse_header(const struct npy_request *request, const char *text, size_t length,
+enum npy_status npy_parse_header(const struct npy_request *request, const char *string, size_t length,
                                  struct npy_header *header);
 
 struct npy_output {

@@ -141,13 +141,13 @@ static uint64_t column_index(const struct npy_header *header, uint64_t index) {
 
 static enum npy_status order_by_rows(const struct npy_request *request, struct npy_array *array) {
     uint64_t size = npy_type_size(array->header.type);
-    char *ordered = malloc((size_t)array->header.bytes + 1);
+    char *ordered = calloc((size_t)array->header.count + 1, (size_t)size);
     if (!ordered)
         return npy_complain(NPY_ERROR_MEMORY, request->option, request->path,
                             "no memory for %" PRIu64 " bytes of data", array->header.bytes);
-    for (uint64_t i = 0; i < array->header.count; ++i)
-        memcpy(ordered + i * size, (const char *)array->data + column_index(&array->header, i) * size,
-               (size_t)size);
+    const char *stored = array->data;
+    for (uint64_t i = 0; stored && i < array->header.count; ++i)
+        memcpy(ordered + i * size, stored + column_index(&array->header, i) * size, (size_t)size);
     free(array->data);
     array->data = ordered;
     return NPY_OK;

@@ -128,11 +128,10 @@ static int take_option(const struct verb *verb, const struct option *options, in
     char name[LONGEST_WORD * 2] = "";
     const char *begin = argv[0] + 2, *equals = strchr(begin, '=');
     size_t length = equals ? (size_t)(equals - begin) : strlen(begin);
-    if (length < sizeof name)
-        memcpy(name, begin, length);
+    snprintf(name, sizeof name, "%.*s", (int)length, begin);
     const struct option *option = find_option(options, name);
     if (!option) {
-        complain_unknown(verb, options, length < sizeof name ? name : begin);
+        complain_unknown(verb, options, name);
         return 0;
     }
     if (option->flag) {
