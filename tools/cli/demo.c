@@ -65,12 +65,16 @@ static void time_copy(struct demo *demo) {
 
 static rope2d_status time_runs(const struct demo *demo, const struct prepared_job *prepared, double *result) {
     double seconds[MOST_RUNS];
+    struct progress progress;
+    progress_begin(&progress, "timing", demo->run_count + 1);
     rope2d_status status = job_run(prepared, demo->outputs, false);
     for (uint64_t run = 0; run < demo->run_count && !status; ++run) {
+        progress_add(&progress, 1);
         double begin = seconds_now();
         status = job_run(prepared, demo->outputs, false);
         seconds[run] = seconds_now() - begin;
     }
+    progress_end(&progress);
     if (!status)
         *result = median(seconds, demo->run_count);
     return status;
@@ -177,6 +181,7 @@ static void print_heading(const struct demo *demo) {
         1e3 * demo->copy_seconds, 2 * bytes / demo->copy_seconds / 1e9, demo->run_count);
     printf("%-9s %-36s %-8s %-9s %-14s %8s %7s %8s\n", "device", "name", "table", "the model",
            "bits as CPU's", "ms", "GB/s", "the copy");
+    fflush(stdout);
 }
 
 static int show(struct demo *demo, const char *folder) {

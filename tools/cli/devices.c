@@ -14,7 +14,7 @@ static void print_table(const struct device_list *list) {
         int length = snprintf(NULL, 0, "%.60s", list->items[i].info.name);
         width = length > width ? length : width;
     }
-    printf("%-10s %-*s %-9s %-13s %-8s %9s %9s  %s\n", "device", width, "name", "runs on", "API", "table",
+    printf("%-10s %-*s %-9s %-14s %-8s %9s %9s  %s\n", "device", width, "name", "runs on", "API", "table",
            "memory", "at once", "driver");
     for (size_t i = 0; i < list->count; ++i) {
         const rope2d_device_info *info = &list->items[i].info;
@@ -23,7 +23,7 @@ static void print_table(const struct device_list *list) {
             snprintf(memory, sizeof memory, "%.1f GiB", (double)info->memory_bytes / (1 << 30));
         if (info->max_buffer_range && info->max_buffer_range < (uint64_t)1 << 50)
             snprintf(reach, sizeof reach, "%.1f GiB", (double)info->max_buffer_range / (1 << 30));
-        printf("%-10s %-*.60s %-9s %-13.24s %-8s %9s %9s  %s\n", list->items[i].name, width, info->name,
+        printf("%-10s %-*.60s %-9s %-14.24s %-8s %9s %9s  %s\n", list->items[i].name, width, info->name,
                info->is_software ? "CPU" : "GPU", info->api, table_name(info->default_table), memory, reach,
                info->driver);
     }

@@ -165,7 +165,8 @@ static rope2d_status run_group(const struct prepared_job *prepared, const rope2d
             views[i].out.offset +=
                 length * (uint64_t)views[i].out.token_stride * rope2d_element_size(tensors[i].out_element);
         }
-        progress_add(&progress, length);
+        if (is_long)
+            progress_add(&progress, length);
     }
     progress_end(&progress);
     return status;
