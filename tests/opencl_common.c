@@ -10,8 +10,7 @@
 
 enum { SEED = 20260, GUARD = 0xa5, GUARD_BYTES = 64 };
 
-// ------------------------------------------------------------------------------------------------------
-// counting
+// ---------------------------------------------------------------------------------------------- counting
 
 bool tally_check(tally *counts, bool holds, const char *format, ...) {
     va_list arguments;
@@ -33,8 +32,7 @@ int tally_finish(const tally *counts) {
     return counts->failed > 0 || counts->passed + counts->skipped == 0;
 }
 
-// ---------------------------------------------------------------------------------------------------------
-// logs
+// -------------------------------------------------------------------------------------------------- logs
 
 static void capture(void *user, rope2d_log_level level, const char *text) {
     captured_log *log = user;
@@ -53,8 +51,7 @@ rope2d_host captured_host(captured_log *log) {
     return host;
 }
 
-// ---------------------------------------------------------------------------------------------------------
-// specs
+// ------------------------------------------------------------------------------------------------- specs
 
 typedef struct job_spec {
     rope2d_spec spec;
@@ -132,8 +129,7 @@ static rope2d_status make_positions(const test_job *job, rope2d_device *device, 
     return status;
 }
 
-// -------------------------------------------------------------------------------------------------------
-// tensors
+// ----------------------------------------------------------------------------------------------- tensors
 
 static uint32_t job_heads(const test_job *job, uint32_t tensor) {
     return job->shape == JOB_PER_HEAD || tensor == 0 ? JOB_MAX_HEADS : 2;
@@ -227,8 +223,7 @@ static void release_memory(job_memory *memory) {
         free(memory->owned[i].base);
 }
 
-// ----------------------------------------------------------------------------------------------------------
-// runs
+// -------------------------------------------------------------------------------------------------- runs
 
 static rope2d_status keep_result(const job_memory *memory, job_result *result) {
     for (uint32_t i = memory->first_output; i < memory->owned_count; i++)

@@ -9,8 +9,7 @@
 
 #include <stdbool.h>
 
-// ------------------------------------------------------------------------------------------------------
-// counting
+// ---------------------------------------------------------------------------------------------- counting
 
 typedef struct tally {
     unsigned passed;
@@ -23,8 +22,7 @@ bool tally_check(tally *counts, bool holds, const char *format, ...);
 // Prints the last line and returns the exit status: a run in which nothing was executed fails.
 int tally_finish(const tally *counts);
 
-// ---------------------------------------------------------------------------------------------------------
-// logs
+// -------------------------------------------------------------------------------------------------- logs
 
 typedef struct captured_log {
     char text[16384]; // everything that was logged, a line each; cut when it is full
@@ -33,8 +31,20 @@ typedef struct captured_log {
 
 rope2d_host captured_host(captured_log *log);
 
-// ---------------------------------------------------------------------------------------------------------
-// jobs
+// ------------------------------------------------------------------------------------------------- devices
+
+enum { OPENCL_MAX_DEVICES = 16 };
+
+// A device, or a failed check and NULL.
+rope2d_device *opencl_test_device(tally *counts, rope2d_backend backend, uint32_t index, uint32_t flags,
+                                  const char *folder, captured_log *log);
+// How many OpenCL devices there are; fills infos[OPENCL_MAX_DEVICES].
+uint32_t opencl_test_list(tally *counts, rope2d_device_info *infos);
+// A failed check for each OpenCL device that ROPE2D_REQUIRE_DEVICES names and that is missing; else a skip.
+void opencl_test_required(tally *counts, const rope2d_device_info *infos, uint32_t count);
+bool text_contains(const char *text, const char *word); // whatever the case
+
+// -------------------------------------------------------------------------------------------------- jobs
 
 enum { JOB_TENSORS = 2, JOB_MAX_PAIRS = 32, JOB_MAX_HEADS = 3, JOB_MAX_AXES = 2 };
 

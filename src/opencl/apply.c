@@ -6,8 +6,7 @@
 #define STAGING_BYTES  ((uint64_t)256 << 20) // of all tensors of a piece
 #define MEMORY_DIVISOR 4                     // of the device's memory that one apply may take
 
-// -------------------------------------------------------------------------------------------- what one apply
-// has
+// ------------------------------------------------------------------------------------ what one apply has
 
 typedef struct apply_state {
     const rope2d_cl_device *device;
@@ -55,8 +54,7 @@ static rope2d_stage_limits stage_limits(const rope2d_plan *plan) {
     return limits;
 }
 
-// --------------------------------------------------------------------------------------------------- one
-// piece
+// --------------------------------------------------------------------------------------------- one piece
 
 static rope2d_status fill_staging(apply_state *state, const rope2d_piece *piece) {
     for (uint32_t i = 0; i < piece->tensor_count; i++) {
@@ -145,8 +143,7 @@ static rope2d_status run_pieces(apply_state *state, const rope2d_cl_window *wind
     return ROPE2D_OK;
 }
 
-// ----------------------------------------------------------------------------- positions too large for the
-// device
+// -------------------------------------------------------------------- positions too large for the device
 
 // The work of one window after the other: a range of tokens, of one batch element unless all share their
 // positions.
@@ -224,8 +221,7 @@ static rope2d_status run_windows(apply_state *state, const rope2d_work *work) {
     return ROPE2D_OK;
 }
 
-// ------------------------------------------------------------------------------------------------- the two
-// entries
+// --------------------------------------------------------------------------------------- the two entries
 
 rope2d_status rope2d_opencl_apply(const rope2d_plan *plan, const rope2d_positions *positions,
                                   const rope2d_work *work) {

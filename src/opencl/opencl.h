@@ -14,8 +14,7 @@
 #include <CL/cl.h>
 #include <CL/cl_icd.h>
 
-// -----------------------------------------------------------------------------------------------------
-// load.c
+// ------------------------------------------------------------------------------------------------ load.c
 
 #define ROPE2D_CL_FUNCTIONS(X)                                                                               \
     X(BuildProgram)                                                                                          \
@@ -91,8 +90,7 @@ rope2d_status rope2d_cl_failed(const rope2d_cl *cl, const char *call, cl_int cod
             goto fail;                                                                                       \
     } while (0)
 
-// ---------------------------------------------------------------------------------------------------
-// create.c
+// ---------------------------------------------------------------------------------------------- create.c
 
 typedef struct rope2d_cl_device {
     rope2d_cl cl;
@@ -106,8 +104,7 @@ rope2d_enumerate_fn rope2d_opencl_enumerate;
 rope2d_device_create_fn rope2d_opencl_device_create;
 rope2d_device_destroy_fn rope2d_opencl_device_destroy;
 
-// -----------------------------------------------------------------------------------------------------
-// info.c
+// ------------------------------------------------------------------------------------------------ info.c
 
 // Fills everything but the index. Nothing is clamped.
 rope2d_status rope2d_cl_describe(const rope2d_cl *cl, cl_platform_id platform, cl_device_id id,
@@ -117,8 +114,7 @@ void rope2d_cl_clamp(rope2d_device_info *info);
 // Refuses devices that cannot run the kernel.
 rope2d_status rope2d_cl_check(const rope2d_cl *cl, cl_device_id id, bool *unified);
 
-// ---------------------------------------------------------------------------------------------------
-// memory.c
+// ---------------------------------------------------------------------------------------------- memory.c
 
 // Memory that the host fills and reads through a mapping. Zeros are legal and hold nothing.
 typedef struct rope2d_cl_staging {
@@ -140,8 +136,7 @@ rope2d_status rope2d_cl_buffer_create(const rope2d_cl_device *device, uint64_t b
                                       cl_mem *buffer);
 void rope2d_cl_memory_release(const rope2d_cl_device *device, cl_mem *memory);
 
-// ----------------------------------------------------------------------------------------------------
-// table.c
+// ----------------------------------------------------------------------------------------------- table.c
 
 // Row numbers and the table that they point into. Those of positions that fit the device lie there as long as
 // the positions do; of larger ones each apply makes a window for the tokens in work.
@@ -164,8 +159,7 @@ rope2d_status rope2d_cl_window_create(const rope2d_positions *positions, uint32_
                                       uint64_t tokens, rope2d_cl_window *window);
 void rope2d_cl_window_destroy(const rope2d_cl_device *device, rope2d_cl_window *window);
 
-// ---------------------------------------------------------------------------------------------------
-// source.c
+// ---------------------------------------------------------------------------------------------- source.c
 
 // The kernel's text: the embedded one, or the one in the device's shader folder with what it includes in its
 // place and every line still numbered as in its file. Ends with NUL; the caller releases `capacity` bytes.
@@ -178,8 +172,7 @@ rope2d_status rope2d_cl_source_create(const rope2d_device *device, const char *f
                                       rope2d_cl_source *source);
 void rope2d_cl_source_destroy(const rope2d_device *device, rope2d_cl_source *source);
 
-// --------------------------------------------------------------------------------------------------
-// program.c
+// --------------------------------------------------------------------------------------------- program.c
 
 typedef struct rope2d_cl_variant {
     cl_program program;
@@ -199,8 +192,7 @@ rope2d_plan_destroy_fn rope2d_opencl_plan_destroy;
 rope2d_status rope2d_cl_kernel_create(const rope2d_cl_device *device, const rope2d_cl_variant *variant,
                                       cl_kernel *kernel);
 
-// ----------------------------------------------------------------------------------------------------
-// apply.c
+// ----------------------------------------------------------------------------------------------- apply.c
 
 rope2d_apply_fn rope2d_opencl_apply;
 rope2d_dispatches_fn rope2d_opencl_dispatches;

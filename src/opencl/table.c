@@ -6,8 +6,7 @@
 #define ENTRY_BYTES 8  // (cos, sin)
 #define TEXEL_BYTES 16 // two entries
 
-// -------------------------------------------------------------------------------------------------- the
-// table
+// --------------------------------------------------------------------------------------------- the table
 
 static uint64_t table_texels(uint64_t entries) {
     return entries < 2 ? 1 : (entries + 1) / 2; // an image has at least one
@@ -89,8 +88,7 @@ fail:
     return status;
 }
 
-// ------------------------------------------------------------------------------------------- all the
-// positions
+// ------------------------------------------------------------------------------------- all the positions
 
 static bool whole_fits(const rope2d_positions *positions) {
     // Kernels number rows in 32 bits.
@@ -130,8 +128,7 @@ const rope2d_cl_window *rope2d_cl_window_whole(const rope2d_positions *positions
     return positions->impl;
 }
 
-// ------------------------------------------------------------------------------------------- some of the
-// tokens
+// ------------------------------------------------------------------------------------ some of the tokens
 
 uint64_t rope2d_cl_window_tokens(const rope2d_positions *positions) {
     const rope2d_device *front = positions->device;
