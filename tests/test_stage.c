@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: MIT
+// Cutting and staging without a device: every element of a random apply goes through a kernel exactly once,
+// whatever the limits; nothing else is written; no limit is passed.
+#include "counter.h"
+#include "stage.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXAMPLES    4000
+#define MAX_TENSORS 6
+#define ARENA       (1 << 19)
+
+static int passed, failed;
+
+static void verdict(bool good, const char *name) {
+    if (!good)
+        printf("FAIL %s\n", name);
+    *(good ? &passed : &failed) += 1;
+}
+
+static uint64_t random_state;
+static uint32_t below(uint32_t bound) {
+    return counter_below(counter_word(22, 1, random_state++), bound);
+}
+
+struct example {
+    rope2d_device device;
+    rope2d_plan plan;
+    rope2d_positions positions;
+    rope2d_checked_tensor tensors[MAX_TENSORS];
+    rope2d_work work;
+    rope2d_stage_limits limits;
+    uint64_t row_base;
+    uint32_t pieces;
+    uint32_t odd_pieces; // that keep an odd layout
+};
+
+static unsigned char inputs[ARENA], outputs[ARENA], pristine[ARENA], expected[ARENA], staging[ARENA];
+
+static uint32_t get(const void *from, uint64_t at, uint32_t size) {
+    uint32_t bits = 0;
+    memcpy(&bits, (const unsigned char *)from + at * size, size); // little-endian: the low bits
+    return bits;
+}
+
+static void put(void *to, uint64_t at, uint32_t size, uint32_t bits) {
+    memcpy((unsigned char *)to + at * size, &bits, size);
+}
+
+// What the kernel of this test does with an element: not the same when done twice, or for another token.
+static uint32_t turn(uint32_t bits, uint64_t row) {
+    return bits * 3 + 1 + (uint32_t)row;
+}
+
+// ------------------------------------------------------------------------------------------ random applies
+
+static void random_span(rope2d_span *span, const struct example *e, uint32_t heads, uint32_t size,
+                        unsigned char *base, uint64_t *at) {
+    const uint32_t dim = e->plan.pattern.head_dim;
+    const uint32_t kind = below(5);
+    const int64_t gap = kind == 3 ? 1 + below(3) : kind == 4 ? 60 : 0;
+    *at += below(3);
+    span->first = base + *at * size;
+    span->head_stride = kind == 1 ? (int64_t)(dim * e->work.tokens) : dim + gap;
+    span->token_stride = kind == 1 ? dim : span->head_stride * heads + (kind == 2 ? 3 : 0);
+    span->batch_stride = (int64_t)e->work.tokens * (kind == 1 ? dim * heads : span->token_stride);
+    *at += (uint64_t)span->batch_stride * e->work.batch + 4;
+}
+
+static void make_example(struct example *e) {
+    memset(e, 0, sizeof(*e));
+    e->plan.device = &e->device;
+    e->plan.in = (rope2d_element)below(3);
+    e->plan.out = (rope2d_element)below(3);
+    rope2d_pattern *pattern = &e->plan.pattern;
+    pattern->head_dim = 1 + below(12);
+    pattern->freq_heads = 1;
+    pattern->angles = 1;
+    pattern->row_axes = 1 + below(4);
+    pattern->single.count = 1 + below(7);
+    pattern->wide.count = below(2) ? 1 + below(4) : 0;
+    e->work.batch = 1 + below(3);
+    e->work.tokens = 1 + below(20);
+    e->work.first_token = below(5);
+    e->work.tensor_count = 1 + below(MAX_TENSORS);
+    e->work.tensors = e->tensors;
+    e->positions.pattern = *pattern;
+    e->positions.batch = below(2) ? 1 : e->work.batch;
+    e->positions.tokens = e->work.first_token + e->work.tokens + below(3);
+    uint64_t in_at = 0;
+    uint64_t out_at = 0;
+    for (uint32_t i = 0; i < e->work.tensor_count; i++) {
+        rope2d_checked_tensor *t = &e->tensors[i];
+        t->heads = 1 + below(3);
+        t->in_place = e->plan.in == e->plan.out && below(2) == 0;
+        random_span(&t->out, e, t->heads, rope2d_element_size(e->plan.out), outputs, &out_at);
+        if (t->in_place) {
+            t->in = t->out;
+            continue;
+        }
+        random_span(&t->in, e, t->heads, rope2d_element_size(e->plan.in), inputs, &in_at);
+        if (below(5) == 0)
+            t->in.token_stride = 0;
+        if (below(5) == 0)
+            t->in.batch_stride = 0;
+    }
+}
+
+static void make_limits(struct example *e) {
+    const uint32_t sizes[] = {1, 4, 32, 64};
+    e->limits.slots = 1 + below(R_MAX_DISPATCH_TENSORS);
+    e->limits.group_size = sizes[below(4)];
+    e->limits.max_groups = below(2) ? 65535 : 1 + below(40);
+    e->limits.offset_alignment = 1u << below(8);
+    e->limits.buffer_bytes = below(3) == 0 ? ARENA : 40 + 4 * below(1000);
+    e->limits.total_bytes = e->limits.buffer_bytes * (2 + below(4));
+    e->limits.row_batch_stride =
+        e->positions.batch == 1 ? 0 : e->positions.tokens * e->positions.pattern.row_axes;
+    e->limits.row_range = below(2) ? 0 : 4 + below(100);
+}
+
+// ------------------------------------------------------------------------------------------- what must come
+
+static void expect_outputs(const struct example *e) {
+    const uint32_t in_size = rope2d_element_size(e->plan.in);
+    const uint32_t out_size = rope2d_element_size(e->plan.out);
+    for (uint32_t i = 0; i < e->work.tensor_count; i++) {
+        const rope2d_checked_tensor *t = &e->tensors[i];
+        const unsigned char *in_base = t->in_place ? outputs : inputs;
+        for (uint64_t b = 0; b < e->work.batch; b++)
+            for (uint64_t n = 0; n < e->work.tokens; n++)
+                for (uint64_t h = 0; h < t->heads; h++)
+                    for (uint64_t d = 0; d < e->plan.pattern.head_dim; d++) {
+                        const uint64_t in =
+                            (uint64_t)(t->in.first - in_base) / in_size + b * (uint64_t)t->in.batch_stride +
+                            n * (uint64_t)t->in.token_stride + h * (uint64_t)t->in.head_stride + d;
+                        const uint64_t out = (uint64_t)(t->out.first - outputs) / out_size +
+                                             b * (uint64_t)t->out.batch_stride +
+                                             n * (uint64_t)t->out.token_stride +
+                                             h * (uint64_t)t->out.head_stride + d;
+                        const uint64_t row = ((e->positions.batch == 1 ? 0 : b) * e->positions.tokens +
+                                              e->work.first_token + n) *
+                                             e->positions.pattern.row_axes;
+                        put(expected, out, out_size, turn(get(in_base, in, in_size), row));
+                    }
+    }
+}
+
+// --------------------------------------------------------------------------------------- a kernel by its
+// words
+
+struct dispatch {
+    const struct example *e;
+    const rope2d_piece *piece;
+    uint32_t words[R_SHAPE_WORDS];
+    uint8_t *seen; // [lanes] of each tensor, one after the other
+    uint64_t seen_count;
+};
+
+static bool invoke(struct dispatch *d, uint32_t lane) {
+    const uint32_t *w = d->words;
+    uint32_t k = 0;
+    while (k + 1 < w[R_TENSOR_COUNT] && lane >= w[R_TENSORS + (k + 1) * R_TENSOR_WORDS + R_LANE_FIRST])
+        k++;
+    const uint32_t *t = w + R_TENSORS + k * R_TENSOR_WORDS;
+    if (lane - t[R_LANE_FIRST] >= t[R_LANES])
+        return true;
+    uint32_t item = lane - t[R_LANE_FIRST];
+    const uint32_t unit = item % w[R_UNITS];
+    const uint32_t head = item / w[R_UNITS] % t[R_HEADS];
+    const uint32_t token = item / w[R_UNITS] / t[R_HEADS] % w[R_TOKENS];
+    const uint32_t batch = item / w[R_UNITS] / t[R_HEADS] / w[R_TOKENS];
+    if (batch >= w[R_BATCH] || lane >= d->seen_count || d->seen[lane]++ != 0)
+        return false;
+    if (unit != 0)
+        return true;
+    const rope2d_stage_tensor *s = &d->piece->tensors[k];
+    const uint32_t in_size = rope2d_element_size(d->e->plan.in);
+    const uint32_t out_size = rope2d_element_size(d->e->plan.out);
+    const uint64_t row = d->e->row_base + w[R_ROW_FIRST] + (uint64_t)batch * w[R_ROW_BATCH_STRIDE] +
+                         (uint64_t)token * w[R_ROW_AXES];
+    for (uint32_t c = 0; c < d->e->plan.pattern.head_dim; c++) {
+        const uint64_t in = (uint64_t)t[R_IN_FIRST] + (uint64_t)batch * t[R_IN_BATCH_STRIDE] +
+                            (uint64_t)token * t[R_IN_TOKEN_STRIDE] + (uint64_t)head * t[R_IN_HEAD_STRIDE] + c;
+        const uint64_t out = (uint64_t)t[R_OUT_FIRST] + (uint64_t)batch * t[R_OUT_BATCH_STRIDE] +
+                             (uint64_t)token * t[R_OUT_TOKEN_STRIDE] + (uint64_t)head * t[R_OUT_HEAD_STRIDE] +
+                             c;
+        if ((in + 1) * in_size > s->in.bytes || (out + 1) * out_size > s->out.bytes)
+            return false;
+        put(staging + s->out.offset, out, out_size, turn(get(staging + s->in.offset, in, in_size), row));
+    }
+    return true;
+}
+
+static bool run_lanes(struct dispatch *d) {
+    const uint64_t size = d->e->limits.group_size;
+    uint64_t lanes = 0;
+    bool good = true;
+    d->seen_count = (uint64_t)d->piece->groups[0] * d->piece->groups[1] * size;
+    d->seen = calloc(d->seen_count, 1);
+    for (uint64_t y = 0; d->seen && good && y < d->piece->groups[1]; y++)
+        for (uint64_t x = 0; good && x < d->piece->groups[0]; x++)
+            for (uint64_t i = 0; good && i < size; i++)
+                good = invoke(d, (uint32_t)((y * d->words[R_GROUPS_X] + x) * size + i));
+    for (uint32_t i = 0; d->seen && i < d->piece->tensor_count; i++) {
+        const uint32_t *t = d->words + R_TENSORS + i * R_TENSOR_WORDS;
+        good &= t[R_LANE_FIRST] % size == 0;
+        lanes += t[R_LANES];
+        for (uint32_t lane = 0; good && lane < t[R_LANES]; lane++)
+            good = d->seen[t[R_LANE_FIRST] + lane] == 1;
+    }
+    good &= d->seen && lanes > 0;
+    free(d->seen);
+    return good;
+}
+
+// ------------------------------------------------------------------------------------------------- pieces
+
+static bool side_is_good(const struct example *e, const rope2d_piece *p, const rope2d_stage_side *side,
+                         rope2d_element element, uint64_t *end) {
+    const bool even = ((side->first | side->batch_stride | side->token_stride | side->head_stride) & 1) == 0;
+    const bool good = side->bytes % 4 == 0 && side->bytes <= e->limits.buffer_bytes &&
+                      side->offset % e->limits.offset_alignment == 0 && side->offset % 4 == 0 &&
+                      side->offset >= *end && (!p->wide || element == ROPE2D_F32 || even);
+    *end = side->offset + side->bytes;
+    return good && *end <= p->bytes;
+}
+
+static bool piece_is_good(const struct example *e, const rope2d_piece *p) {
+    uint64_t end = 0;
+    bool good = p->bytes <= e->limits.total_bytes && p->tensor_count <= e->limits.slots && p->batch > 0 &&
+                p->tokens > 0 && p->groups[0] <= e->limits.max_groups &&
+                p->groups[1] <= e->limits.max_groups && (!p->wide || e->plan.pattern.wide.count > 0);
+    for (uint32_t i = 0; i < p->tensor_count; i++) {
+        good &= side_is_good(e, p, &p->tensors[i].in, e->plan.in, &end);
+        if (p->tensors[i].tensor->in_place)
+            good &= memcmp(&p->tensors[i].in, &p->tensors[i].out, sizeof(rope2d_stage_side)) == 0;
+        else
+            good &= side_is_good(e, p, &p->tensors[i].out, e->plan.out, &end);
+    }
+    const uint64_t rows =
+        (p->batch - 1) * e->limits.row_batch_stride + (uint64_t)p->tokens * e->plan.pattern.row_axes;
+    return good && (e->limits.row_range == 0 || rows <= e->limits.row_range);
+}
+
+static bool run_piece(struct example *e, const rope2d_piece *piece) {
+    struct dispatch d = {.e = e, .piece = piece};
+    if (!piece_is_good(e, piece) || piece->bytes > ARENA)
+        return false;
+    memset(staging, 0xee, piece->bytes);
+    for (uint32_t i = 0; i < piece->tensor_count; i++)
+        rope2d_stage_in(&e->plan, piece, i, staging + piece->tensors[i].in.offset);
+    e->row_base = piece->token_first * e->plan.pattern.row_axes;
+    rope2d_shape_write(d.words, &e->plan, &e->positions, &e->work, piece, e->row_base, 0,
+                       e->limits.group_size);
+    if (d.words[R_UNITS] != (piece->wide ? e->plan.pattern.wide : e->plan.pattern.single).count ||
+        !run_lanes(&d))
+        return false;
+    for (uint32_t i = 0; i < piece->tensor_count; i++) {
+        rope2d_stage_out(&e->plan, piece, i, staging + piece->tensors[i].out.offset);
+        e->odd_pieces += !piece->wide && piece->tensors[i].in.first == 1;
+    }
+    e->pieces++;
+    return true;
+}
+
+static rope2d_status run_example(struct example *e, bool *good) {
+    rope2d_cutter cutter;
+    rope2d_piece piece;
+    bool more;
+    memcpy(outputs, pristine, ARENA);
+    memcpy(expected, pristine, ARENA);
+    expect_outputs(e);
+    rope2d_cutter_begin(&cutter, &e->plan, &e->work, &e->limits);
+    *good = true;
+    for (;;) {
+        const rope2d_status status = rope2d_cutter_next(&cutter, &piece, &more);
+        if (status != ROPE2D_OK || !more)
+            return status;
+        *good = *good && run_piece(e, &piece);
+        if (!*good)
+            return ROPE2D_OK;
+    }
+}
+
+static void test_random(void) {
+    static struct example e;
+    int wrong = 0, too_small = 0, cut = 0, whole = 0, odd = 0;
+    for (int i = 0; i < EXAMPLES; i++) {
+        bool good;
+        make_example(&e);
+        make_limits(&e);
+        const rope2d_status status = run_example(&e, &good);
+        const uint32_t groups = (e.work.tensor_count + e.limits.slots - 1) / e.limits.slots;
+        if (status == ROPE2D_ERROR_LIMIT) {
+            too_small++;
+            wrong += e.limits.buffer_bytes == ARENA && e.limits.row_range == 0 && e.limits.max_groups > 1000;
+            continue;
+        }
+        cut += e.pieces > groups;
+        whole += e.pieces == groups;
+        odd += e.odd_pieces > 0;
+        if (status == ROPE2D_OK && good && memcmp(outputs, expected, ARENA) == 0)
+            continue;
+        printf("example %d: status %u, %" PRIu32 " pieces\n", i, (unsigned)status, e.pieces);
+        wrong++;
+    }
+    printf("%d cut, %d whole, %d with odd layouts, %d too small for one token\n", cut, whole, odd, too_small);
+    verdict(wrong == 0, "every element once, and nothing else");
+    verdict(cut > EXAMPLES / 8 && whole > EXAMPLES / 8 && odd > EXAMPLES / 20 && too_small > 0 &&
+                too_small < EXAMPLES / 8,
+            "all paths occur");
+}
+
+// --------------------------------------------------------------------------------------------------- large
+
+// Sizes at which 32 bits overflow; nothing is allocated, for nothing is copied.
+static void make_large(struct example *e, uint32_t batch, uint64_t tokens, uint32_t heads) {
+    memset(e, 0, sizeof(*e));
+    e->plan.device = &e->device;
+    e->plan.out = ROPE2D_F16;
+    e->plan.pattern = (rope2d_pattern){.head_dim = 64, .row_axes = 2, .angles = 1, .freq_heads = 1};
+    e->plan.pattern.single.count = 32;
+    e->plan.pattern.wide.count = 8;
+    e->work = (rope2d_work){.batch = batch, .tokens = tokens, .tensor_count = 2, .tensors = e->tensors};
+    for (int i = 0; i < 2; i++) {
+        const int64_t row = (int64_t)heads * 64;
+        const rope2d_span span = {inputs, row * (int64_t)tokens, row, 64};
+        e->tensors[i] = (rope2d_checked_tensor){.heads = heads, .in = span, .out = span};
+    }
+    e->limits = (rope2d_stage_limits){.buffer_bytes = 1u << 27,
+                                      .total_bytes = (uint64_t)1 << 40,
+                                      .slots = 4,
+                                      .group_size = 64,
+                                      .max_groups = 65535,
+                                      .offset_alignment = 256};
+}
+
+static void test_large(uint32_t batch, uint64_t tokens, uint32_t heads, uint64_t buffer_bytes,
+                       uint64_t most_pieces, const char *name) {
+    static struct example e;
+    rope2d_cutter cutter;
+    rope2d_piece piece;
+    bool more = true;
+    bool good = true;
+    uint64_t rows = 0;
+    uint64_t pieces = 0;
+    uint64_t next_token = 0;
+    uint32_t next_batch = 0;
+    make_large(&e, batch, tokens, heads);
+    e.limits.buffer_bytes = buffer_bytes;
+    rope2d_cutter_begin(&cutter, &e.plan, &e.work, &e.limits);
+    while (good && rope2d_cutter_next(&cutter, &piece, &more) == ROPE2D_OK && more) {
+        const uint64_t lanes = (uint64_t)piece.groups[0] * piece.groups[1] * 64;
+        good = piece_is_good(&e, &piece) && piece.tensor_count == 2 && piece.wide && lanes <= UINT32_MAX &&
+               lanes >= (uint64_t)piece.batch * piece.tokens * heads * 8 * 2 &&
+               piece.batch_first == next_batch && piece.token_first == next_token;
+        rows += (uint64_t)piece.batch * piece.tokens;
+        next_token = (piece.token_first + piece.tokens) % tokens;
+        next_batch += next_token == 0 ? piece.batch : 0;
+        pieces++;
+    }
+    good &= !more && rows == batch * tokens && pieces <= most_pieces;
+    if (!good)
+        printf("%" PRIu64 " pieces, %" PRIu64 " tokens\n", pieces, rows);
+    verdict(good, name);
+}
+
+int main(void) {
+    counter_fill(inputs, COUNTER_F32, COUNTER_FINITE, 22, 2, 0, ARENA / 4);
+    counter_fill(pristine, COUNTER_F32, COUNTER_FINITE, 22, 3, 0, ARENA / 4);
+    test_random();
+    test_large(1, 300000, 16, (uint64_t)1 << 40, 1, "more than 65,535 groups in one dispatch");
+    test_large(3, (uint64_t)1 << 33, 1, (uint64_t)1 << 40, 3 * 260, "2^33 tokens");
+    test_large(5, 1000, 16, (uint64_t)1 << 27, 1, "everything at once");
+    test_large(4000, 1, 16, 1u << 20, 20, "many batch elements of one token");
+    test_large(1, 1000000, 12, 1u << 27, 30, "at 128 MiB to a buffer");
+    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
+    return failed > 0 || passed == 0;
+}
