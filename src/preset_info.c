@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+//
+// Presets listed, found by name, and put into words.
+#include "internal.h"
+#include "presets.h"
+
+#include <string.h>
+
+static const char *const pairing_words[ROPE2D_PAIRING_COUNT] = {
+    "interleaved: (2i, 2i + 1)",
+    "half-split: (i, i + R/2)",
+    "half-split inside each axis' segment",
+    "explicit",
+};
+
+static const char *const division_words[DIVISION_COUNT] = {
+    "runs of pairs, in the order of the axes",
+    "pair i turns with axis i mod axes",
+    "i mod 3 = 1: y, = 2: x, within their sections; everything else t",
+    "i mod 3 = 0: t, = 1: y, = 2: x, within their sections; the rest does not turn",
+    "y and x alternate over their sections, then t",
+    "every pair turns with every axis",
+};
+
+static const char *const law_words[PRESET_LAW_COUNT] = {
+    "B^(-2j/d), j the number of the pair within its axis, d the axis' channels",
+    "B^(-2i/R), i the number of the pair, R the rotated channels",
+    "B^(-2(A j + a)/R) for pair j of axis a of A, R the rotated channels",
+    "2 pi / B^(2j/d), j the number of the pair within its axis, d the axis' channels",
+    "pi 2^(j (log2 m - 1) / (n - 1)), j of n pairs of an axis, m the maximum",
+    "pi (1 + j (m/2 - 1) / (n - 1)), j of n pairs of an axis, m the maximum",
+    "pi/2 B^(j/(n - 1)) over the channels of all heads, axes alternating; pairs left over come first and "
+    "stand",
+    "channel c of an axis' n pairs: B^(-(c mod n)/n), so that lo and hi have angles of their own",
+    "learned",
+};
+
+static const char *const rule_words[ROPE2D_RULE_COUNT] = {
+    "index",
+    "index / size * reference",
+    "index - (size - size/2): centred, negative first",
+    "from -1 to 1, both included",
+    "2 (index + 1/2) / size - 1",
+    "2 (index * scale / reference) - 1",
+    "2 (middle of the patch / reference) - 1",
+    "a centred crop of a square of reference x reference",
+    "(index + 1/2 - size/2) * reference / sqrt(rows * columns)",
+};
+
+static const char *const text_words[TEXT_COUNT] = {
+    "",
+    "does not turn",
+    "every coordinate counts on from one past the largest so far, as do images",
+    "the first coordinate counts; images stand after the last token of text",
+    "the last coordinate counts",
+    "every coordinate counts from half the longer side of the largest image",
+};
+
+static const char *const fp32_words[FP32_COUNT] = {
+    "frequencies by powers in fp32, angles in fp32",
+    "",
+    "angles in fp32",
+    "periods rounded to bfloat16, angles in fp32",
+    "frequencies and positions by linspace in fp32, angles in fp32",
+    "frequencies multiplied up step by step in fp32, angles in fp32",
+};
+
+static const char *place_words(const preset_row *row) {
+    if ((row->places & PLACE_UNKNOWN) != 0)
+        return "the caller's";
+    if (strcmp(row->axes, "t") == 0)
+        return "index of the token";
+    if (row->space.rule == ROPE2D_RULE_INDEX && row->space.offset == 1)
+        return "index + 1";
+    if (row->space.rule == ROPE2D_RULE_FRACTION && row->space.offset == 1)
+        return "(index + 1) / size * reference";
+    return rule_words[row->space.rule];
+}
+
+const preset_row *rope2d_preset_find(const char *name) {
+    for (uint32_t i = 0; i < rope2d_preset_row_count; i++)
+        if (strcmp(rope2d_preset_rows[i].name, name) == 0)
+            return &rope2d_preset_rows[i];
+    return NULL;
+}
+
+static unsigned lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (unsigned)(c - 'A' + 'a') : (unsigned char)c;
+}
+
+enum { LONGEST = 48 };
+
+// Letters to insert, remove or change; case does not count.
+static uint32_t edits(const char *a, const char *b) {
+    uint32_t row[LONGEST + 1];
+    uint32_t width = 0;
+    for (; b[width] != 0 && width < LONGEST; width++)
+        row[width] = width;
+    row[width] = width;
+    uint32_t i = 0;
+    for (; a[i] != 0 && i < LONGEST; i++) {
+        uint32_t diagonal = row[0];
+        row[0] = i + 1;
+        for (uint32_t j = 0; j < width; j++) {
+            uint32_t change = diagonal + (lower(a[i]) != lower(b[j]));
+            diagonal = row[j + 1];
+            uint32_t shorter = (row[j] < diagonal ? row[j] : diagonal) + 1;
+            row[j + 1] = change < shorter ? change : shorter;
+        }
+    }
+    return row[width];
+}
+
+const char *rope2d_preset_nearest(const char *name) {
+    const char *nearest = rope2d_preset_rows[0].name;
+    for (uint32_t i = 1; i < rope2d_preset_row_count; i++)
+        if (edits(name, rope2d_preset_rows[i].name) < edits(name, nearest))
+            nearest = rope2d_preset_rows[i].name;
+    return nearest;
+}
+
+uint32_t rope2d_preset_count(void) {
+    return rope2d_preset_row_count;
+}
+
+const char *rope2d_preset_name(uint32_t index) {
+    return index < rope2d_preset_row_count ? rope2d_preset_rows[index].name : NULL;
+}
+
+rope2d_status rope2d_preset_get_info(const char *name, const rope2d_host *host, rope2d_preset_info *info) {
+    ROPE2D_TRY(rope2d_host_check(host));
+    if (name == NULL || info == NULL)
+        return rope2d_fail(host, ROPE2D_ERROR_NULL, "%s is NULL", name == NULL ? "name" : "info");
+    ROPE2D_TRY(rope2d_check_struct_size(host, "info", info->struct_size, sizeof *info));
+    const preset_row *row = rope2d_preset_find(name);
+    if (row == NULL)
+        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "name is '%.64s': no such preset; did you mean %s?", name,
+                           rope2d_preset_nearest(name));
+    *info = (rope2d_preset_info){
+        .struct_size = sizeof *info,
+        .name = row->name,
+        .title = row->title,
+        .pairing = pairing_words[row->pairing],
+        .axes = row->axes,
+        .division = row->law == PRESET_CHANNELS ? division_words[DIVISION_ALTERNATING]
+                                                : division_words[row->division],
+        .frequencies = law_words[row->law],
+        .positions = place_words(row),
+        .text = text_words[row->text],
+        .source = row->source,
+        .golden = row->golden,
+        .model_fp32 = fp32_words[row->fp32],
+        .note = row->note == NULL ? "" : row->note,
+        .head_dim = row->head_dim,
+        .rotary_dim = row->rotary != 0 ? row->rotary : row->head_dim,
+        .heads = row->heads,
+        .is_learned = row->law == PRESET_LEARNED,
+        .base = row->base,
+    };
+    return ROPE2D_OK;
+}
