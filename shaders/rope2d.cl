@@ -53,11 +53,13 @@ static float2 r_read_entry(R_MEM uint at) {
 #endif
 }
 
+// OpenCL 1.2 addresses single bytes, so that halves of a word need no atomics: work-items that share a word do not
+// touch each other's half, in place or not.
 static uint r_load(R_MEM uint k, uint at) {
 #if R_IN == 0
     return memory->in[k][at];
 #else
-    return (memory->in[k][at >> 1] >> (16u * (at & 1u))) & 0xffffu;
+    return ((__global const ushort *)memory->in[k])[at];
 #endif
 }
 
@@ -65,16 +67,12 @@ static void r_store(R_MEM uint k, uint at, uint bits) {
 #if R_OUT == 0
     memory->out[k][at] = bits;
 #else
-    // The other half of the word may belong to another work-item or to the caller.
-    volatile __global uint *word = memory->out[k] + (at >> 1);
-    uint shift = 16u * (at & 1u);
-    atomic_and(word, ~(0xffffu << shift));
-    atomic_or(word, bits << shift);
+    ((__global ushort *)memory->out[k])[at] = (ushort)bits;
 #endif
 }
 
 static void r_store_two(R_MEM uint k, uint at, uint both) {
-    memory->out[k][at >> 1] = both;
+    ((__global ushort2 *)memory->out[k])[at >> 1] = as_ushort2(both);
 }
 
 #include "core.h"

@@ -46,7 +46,7 @@ fail:
 static void split_version(const char *version, char *api, size_t api_size, char *word, size_t word_size) {
     size_t first = strcspn(version, " ");
     size_t words = version[first] ? first + 1 + strcspn(version + first + 1, " ") : first;
-    const char *rest = version + words + strspn(version + words, " ");
+    const char *rest = version + words + strspn(version + words, " (");
     if (api)
         snprintf(api, api_size, "%.*s", (int)words, version);
     if (word)
@@ -63,10 +63,10 @@ static rope2d_status describe_driver(const rope2d_cl *cl, cl_platform_id platfor
     OWN(read_text(cl, NULL, platform, CL_PLATFORM_VERSION, version, sizeof(version)));
     OWN(read_text(cl, id, NULL, CL_DRIVER_VERSION, number, sizeof(number)));
     split_version(version, NULL, 0, word, sizeof(word));
-    if (word[0] && !strstr(name, word))
-        snprintf(driver, size, "%s %s (%s)", name, number, word);
-    else
-        snprintf(driver, size, "%s %s", name, number);
+    bool named = strncmp(number, name, strlen(name)) == 0; // some repeat the name in the version
+    bool known = !word[0] || strstr(name, word) || strstr(number, word);
+    snprintf(driver, size, "%s%s%s%s%s%s", named ? "" : name, named ? "" : " ", number, known ? "" : " (",
+             known ? "" : word, known ? "" : ")");
 fail:
     return status;
 }
