@@ -310,8 +310,9 @@ static void test_exact_entries(void) {
     rope2d_positions *positions = make(&fake, &params);
     bool good = true;
     for (uint32_t i = 0; i < 2 * positions->table_entries; i++) {
-        float expected = i % 2 == 0 ? 1.0f : 0.0f;
-        good = good && memcmp(&positions->table[i], &expected, sizeof(expected)) == 0;
+        uint32_t bits;
+        memcpy(&bits, &positions->table[i], sizeof(bits));
+        good = good && bits == (i % 2 == 0 ? 0x3f800000u : 0);
     }
     verdict(good, "the angle 0 gives 1 and +0");
     rope2d_positions_destroy(positions);
