@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "opencl_common.h"
+#include "jobs.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 // The OpenCL backend against the CPU's, bit by bit, on every OpenCL device of this machine. `test_opencl
 // small` runs what Oclgrind, which interprets kernels and knows no threads, gets through in half a minute.
 #include "internal.h"
-#include "opencl_common.h"
+#include "jobs.h"
 
 #include <pthread.h>
 #include <stdio.h>

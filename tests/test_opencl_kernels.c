@@ -2,7 +2,7 @@
 //
 // Kernels that a person edits, loaded from a folder; and kernels edited so that they are wrong, which the
 // comparison of bits and the self-test must both say.
-#include "opencl_common.h"
+#include "jobs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What the OpenCL tests share: small jobs that cover the kernel's variants, run on any device, and counted
+// What the tests of single backends share: small jobs that cover the kernel's variants, run on any device, and counted
 // checks.
-#ifndef TEST_OPENCL_COMMON_H
-#define TEST_OPENCL_COMMON_H
+#ifndef TEST_JOBS_H
+#define TEST_JOBS_H
 
 #include "rope2d/rope2d.h"
 
