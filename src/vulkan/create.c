@@ -60,6 +60,19 @@ fail:
     return status;
 }
 
+static rope2d_status create_pipeline_cache(struct vulkan_device *device, const rope2d_host *host) {
+    rope2d_status status = ROPE2D_OK;
+    VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+    VkResult result = device->vk.vkCreatePipelineCache(device->handle, &info, NULL, &device->pipeline_cache);
+    if (result != VK_SUCCESS)
+        device->pipeline_cache = VK_NULL_HANDLE;
+    VK(result);
+    return ROPE2D_OK;
+
+fail:
+    return status;
+}
+
 // Fetched by whole texels: no filter and no wrapping ever applies.
 static rope2d_status create_sampler(struct vulkan_device *device, const rope2d_host *host) {
     rope2d_status status = ROPE2D_OK;
@@ -110,6 +123,7 @@ rope2d_status rope2d_vulkan_device_create(rope2d_device *device, const rope2d_de
     vulkan->instance.vkGetPhysicalDeviceMemoryProperties(vulkan->physical, &vulkan->memory);
     choose_sizes(vulkan, &device->info);
     ROPE2D_TRY(create_handle(vulkan, host));
+    ROPE2D_TRY(create_pipeline_cache(vulkan, host));
     ROPE2D_TRY(rope2d_vulkan_layout_create(vulkan, 0));
     if (device->info.has_textures) {
         ROPE2D_TRY(create_sampler(vulkan, host));
@@ -125,6 +139,8 @@ void rope2d_vulkan_device_destroy(rope2d_device *device) {
     rope2d_vulkan_lanes_destroy(vulkan);
     rope2d_vulkan_layout_destroy(vulkan, 0);
     rope2d_vulkan_layout_destroy(vulkan, 1);
+    if (vulkan->pipeline_cache != VK_NULL_HANDLE)
+        vulkan->vk.vkDestroyPipelineCache(vulkan->handle, vulkan->pipeline_cache, NULL);
     if (vulkan->sampler != VK_NULL_HANDLE)
         vulkan->vk.vkDestroySampler(vulkan->handle, vulkan->sampler, NULL);
     if (vulkan->handle != NULL) {

@@ -26,6 +26,7 @@ struct vulkan_device {
     uint32_t queue_family;
     VkQueue queue; // externally synchronised: submit under queue_lock
     VkSampler sampler;
+    VkPipelineCache pipeline_cache; // in memory only; plans of other structures compile the same kernels
     struct vulkan_layout layouts[2];
     uint32_t group_size;  // invocations of a workgroup
     uint64_t arena_bytes; // most staging memory of a dispatch

@@ -41,6 +41,8 @@
     X(vkBindImageMemory)                                                                                     \
     X(vkCreateImageView)                                                                                     \
     X(vkDestroyImageView)                                                                                    \
+    X(vkCreatePipelineCache)                                                                                 \
+    X(vkDestroyPipelineCache)                                                                                \
     X(vkCreateSampler)                                                                                       \
     X(vkDestroySampler)                                                                                      \
     X(vkCreateShaderModule)                                                                                  \

@@ -99,7 +99,7 @@ static rope2d_status create_pipeline(const rope2d_plan *plan, VkShaderModule mod
         .basePipelineIndex = -1,
     };
     VkResult result =
-        device->vk.vkCreateComputePipelines(device->handle, VK_NULL_HANDLE, 1, &info, NULL, pipeline);
+        device->vk.vkCreateComputePipelines(device->handle, device->pipeline_cache, 1, &info, NULL, pipeline);
     if (result != VK_SUCCESS)
         *pipeline = VK_NULL_HANDLE;
     VK(result);
