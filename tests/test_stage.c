@@ -318,15 +318,15 @@ static void test_random(void) {
 // --------------------------------------------------------------------------------------------------- large
 
 // Sizes at which 32 bits overflow; nothing is allocated, for nothing is copied.
-static void make_large(struct example *e, uint32_t batch, uint64_t tokens, uint32_t heads) {
+static void make_large(struct example *e, uint32_t batch, uint64_t tokens, uint32_t heads, uint32_t tensors) {
     memset(e, 0, sizeof(*e));
     e->plan.device = &e->device;
     e->plan.out = ROPE2D_F16;
     e->plan.pattern = (rope2d_pattern){.head_dim = 64, .row_axes = 2, .angles = 1, .freq_heads = 1};
-    e->plan.pattern.single.count = 32;
-    e->plan.pattern.wide.count = 8;
-    e->work = (rope2d_work){.batch = batch, .tokens = tokens, .tensor_count = 2, .tensors = e->tensors};
-    for (int i = 0; i < 2; i++) {
+    e->plan.pattern.single.count = 64;
+    e->plan.pattern.wide.count = tensors == 2 ? 8 : 0;
+    e->work = (rope2d_work){.batch = batch, .tokens = tokens, .tensor_count = tensors, .tensors = e->tensors};
+    for (uint32_t i = 0; i < tensors; i++) {
         const int64_t row = (int64_t)heads * 64;
         const rope2d_span span = {inputs, row * (int64_t)tokens, row, 64};
         e->tensors[i] = (rope2d_checked_tensor){.heads = heads, .in = span, .out = span};
@@ -339,8 +339,8 @@ static void make_large(struct example *e, uint32_t batch, uint64_t tokens, uint3
                                       .offset_alignment = 256};
 }
 
-static void test_large(uint32_t batch, uint64_t tokens, uint32_t heads, uint64_t buffer_bytes,
-                       uint64_t most_pieces, const char *name) {
+static void test_large(uint32_t batch, uint64_t tokens, uint32_t heads, uint32_t tensors,
+                       uint64_t buffer_bytes, uint64_t most_pieces, const char *name) {
     static struct example e;
     rope2d_cutter cutter;
     rope2d_piece piece;
@@ -350,13 +350,15 @@ static void test_large(uint32_t batch, uint64_t tokens, uint32_t heads, uint64_t
     uint64_t pieces = 0;
     uint64_t next_token = 0;
     uint32_t next_batch = 0;
-    make_large(&e, batch, tokens, heads);
+    make_large(&e, batch, tokens, heads, tensors);
+    const uint32_t units = tensors == 2 ? 8 : 64;
     e.limits.buffer_bytes = buffer_bytes;
     rope2d_cutter_begin(&cutter, &e.plan, &e.work, &e.limits);
     while (good && rope2d_cutter_next(&cutter, &piece, &more) == ROPE2D_OK && more) {
         const uint64_t lanes = (uint64_t)piece.groups[0] * piece.groups[1] * 64;
-        good = piece_is_good(&e, &piece) && piece.tensor_count == 2 && piece.wide && lanes <= UINT32_MAX &&
-               lanes >= (uint64_t)piece.batch * piece.tokens * heads * 8 * 2 &&
+        good = piece_is_good(&e, &piece) && piece.tensor_count == tensors && piece.wide == (tensors == 2) &&
+               lanes <= UINT32_MAX &&
+               lanes >= (uint64_t)piece.batch * piece.tokens * heads * units * tensors &&
                piece.batch_first == next_batch && piece.token_first == next_token;
         rows += (uint64_t)piece.batch * piece.tokens;
         next_token = (piece.token_first + piece.tokens) % tokens;
@@ -373,11 +375,12 @@ int main(void) {
     counter_fill(inputs, COUNTER_F32, COUNTER_FINITE, 22, 2, 0, ARENA / 4);
     counter_fill(pristine, COUNTER_F32, COUNTER_FINITE, 22, 3, 0, ARENA / 4);
     test_random();
-    test_large(1, 300000, 16, (uint64_t)1 << 40, 1, "more than 65,535 groups in one dispatch");
-    test_large(3, (uint64_t)1 << 33, 1, (uint64_t)1 << 40, 3 * 260, "2^33 tokens");
-    test_large(5, 1000, 16, (uint64_t)1 << 27, 1, "everything at once");
-    test_large(4000, 1, 16, 1u << 20, 20, "many batch elements of one token");
-    test_large(1, 1000000, 12, 1u << 27, 30, "at 128 MiB to a buffer");
+    test_large(1, 300000, 16, 2, (uint64_t)1 << 40, 1, "more than 65,535 groups in one dispatch");
+    test_large(3, (uint64_t)1 << 33, 1, 2, (uint64_t)1 << 40, 3 * 260, "2^33 tokens");
+    test_large(1, 1u << 25, 1, 4, (uint64_t)1 << 40, 4, "2^33 lanes");
+    test_large(5, 1000, 16, 2, (uint64_t)1 << 27, 1, "everything at once");
+    test_large(4000, 1, 16, 2, 1u << 20, 20, "many batch elements of one token");
+    test_large(1, 1000000, 12, 2, 1u << 27, 30, "at 128 MiB to a buffer");
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
     return failed > 0 || passed == 0;
 }
