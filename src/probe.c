@@ -45,11 +45,15 @@ typedef struct factors {
 } factors;
 
 static factors entry_factors(uint32_t row, uint32_t column, uint32_t normal_rows) {
-    static const entry_class classes[8] = {CANCELLING, CANCELLING, CANCELLING,  TIE,
-                                           TIE,        GENERIC,    OVERFLOWING, GENERIC};
+    static const entry_class classes[16] = {CANCELLING, TIE,     OVERFLOWING, CANCELLING, //
+                                            TIE,        GENERIC, OVERFLOWING, CANCELLING, //
+                                            TIE,        GENERIC, OVERFLOWING, CANCELLING, //
+                                            TIE,        GENERIC, OVERFLOWING, CANCELLING};
+    // In turn and not at random: each has its share of any table, however small.
+    const uint32_t turn = (row + 3 * column + column / 16) % 16;
     const uint32_t random = mix(row, column, 1);
     return (factors){
-        .kind = row >= normal_rows ? TINY : classes[random >> 29],
+        .kind = row >= normal_rows ? TINY : classes[turn],
         .lo = (float)(128 + (random & 127)),
         .hi = (float)(128 + ((random >> 7) & 127)),
     };
@@ -154,14 +158,14 @@ static uint32_t tiny(const rope2d_plan *plan, uint32_t random) {
     return plan->in == ROPE2D_BF16 ? bits >> 16 : bits;
 }
 
-static uint32_t tie_pair(const rope2d_plan *plan, uint32_t random, float sign, uint32_t *hi) {
+// A number that the table turns into one halfway between two outputs, and what the other product adds.
+static float tie(const rope2d_plan *plan, uint32_t random, float *rest) {
     const uint32_t numerator = plan->out == ROPE2D_F16 ? 17 : 3;
     const uint32_t most = plan->out == ROPE2D_F16 ? 56 : 21;
     const uint32_t odd = 129 + 2 * (random % most);
-    // Nearest even goes down from 1 modulo 4; what is left of the other product pulls the other way.
-    const float rest = numerator * odd % 4 == 1 ? -0x1p-12f : 0x1p-12f;
-    *hi = narrow(plan, sign * rest);
-    return narrow(plan, sign * (float)odd * 0x1p6f);
+    // Nearest even goes down from 1 modulo 4; the other product pulls the other way, from below half an ulp.
+    *rest = numerator * odd % 4 == 1 ? -0x1p-12f : 0x1p-12f;
+    return (float)odd * 0x1p6f;
 }
 
 void rope2d_probe_pair(const rope2d_probe *probe, const rope2d_plan *plan, uint32_t token, uint32_t head,
@@ -184,7 +188,10 @@ void rope2d_probe_pair(const rope2d_probe *probe, const rope2d_plan *plan, uint3
         *lo = narrow(plan, (for_hi ? -f.hi : f.lo) * sign * 0x1p6f);
         *hi = narrow(plan, (for_hi ? f.lo : f.hi) * sign * 0x1p6f);
     } else if (f.kind == TIE && plan->out != ROPE2D_F32) {
-        *lo = tie_pair(plan, random, sign, hi);
+        float rest;
+        const float odd = tie(plan, random, &rest);
+        *lo = narrow(plan, for_hi ? -sign * rest : sign * odd);
+        *hi = narrow(plan, for_hi ? sign * odd : sign * rest);
     } else if (f.kind == OVERFLOWING && (to_f16 || plan->in != ROPE2D_F16)) {
         *lo = narrow(plan, sign * (float)(176 + random % 80) * (to_f16 ? 0x1p8f : 0x1p120f));
         *hi = narrow(plan, random_float(more));

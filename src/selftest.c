@@ -141,7 +141,7 @@ static rope2d_status run_all(test *t, rope2d_differences *differences) {
     for (int single = t->plan->pattern.wide.count > 0 ? 0 : 1; single <= 1; single++) {
         ROPE2D_TRY(run(t, 0, single != 0, &differences->normal));
         ROPE2D_TRY(run(t, t->probe.tokens, single != 0, &differences->subnormal));
-        differences->outputs += (uint64_t)t->probe.tokens * t->probe.heads * t->plan->pattern.head_dim;
+        differences->outputs += 2 * (uint64_t)t->probe.tokens * t->probe.heads * t->plan->pattern.pairs;
     }
     return ROPE2D_OK;
 }

@@ -26,7 +26,7 @@ void rope2d_probe_pair(const rope2d_probe *probe, const rope2d_plan *plan, uint3
 uint32_t rope2d_probe_channel(const rope2d_plan *plan, uint32_t token, uint32_t head, uint32_t channel);
 
 typedef struct rope2d_differences {
-    uint64_t outputs;
+    uint64_t outputs;   // of each set that pairs turn
     uint64_t normal;    // differ from the portable path's in the first set
     uint64_t subnormal; // in the second
 } rope2d_differences;

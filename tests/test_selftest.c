@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+// The self-test must see what it is for: devices with each fault in turn, made here, which change at least a
+// tenth of the outputs; and one without.
+#include "backend.h"
+#include "oracle_number.h"
+#include "selftest.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int passed, failed;
+
+enum fault {
+    NONE,
+    CONTRACTED,  // fused multiply-add
+    FUSED,       // one rounding from the exact result to 16 bits
+    TOWARD_ZERO, // results are cut off
+    SATURATED,   // the largest number instead of an infinity
+    FLUSHED,     // subnormal inputs, products and results are 0
+    NEIGHBOUR,   // writes one element past a head
+    STUCK,       // does nothing
+    FAULTS
+};
+
+static const char *const fault_names[FAULTS] = {"none",     "contraction", "fused conversion", "toward zero",
+                                                "overflow", "flushing",    "neighbour",        "stuck"};
+
+// -------------------------------------------------------------------------------------------- a faulty
+// device
+
+static enum fault fault_now;
+
+static double flush(double value) {
+    return fault_now == FLUSHED && fabs(value) < (double)FLT_MIN ? copysign(0.0, value) : value;
+}
+
+static float rounded(double value) {
+    if (fault_now != TOWARD_ZERO)
+        return (float)flush(value);
+    float near = (float)value;
+    if (fabs((double)near) > fabs(value))
+        near = nextafterf(near, 0.0f);
+    return near;
+}
+
+// c * x + s * y, as the fault has it.
+static double turn(float c, double x, float s, double y) {
+    if (fault_now == CONTRACTED) {
+        volatile float second = (float)((double)s * y);
+        return (double)fmaf(c, (float)x, second);
+    }
+    if (fault_now == FUSED)
+        return fma((double)c, x, (double)s * y);
+    return (double)rounded((double)rounded((double)c * x) + (double)rounded((double)s * y));
+}
+
+static uint32_t narrow(rope2d_element type, double value) {
+    uint32_t bits = oracle_encode((enum oracle_type)type, value);
+    const bool is_inf = isinf(oracle_decode((enum oracle_type)type, bits));
+    if (fault_now == SATURATED && is_inf && !isnan(value))
+        return bits - 1;
+    if (fault_now == TOWARD_ZERO && !isinf(value) &&
+        fabs(oracle_decode((enum oracle_type)type, bits)) > fabs(value))
+        return bits - 1;
+    return bits;
+}
+
+struct head {
+    const rope2d_plan *plan;
+    const rope2d_positions *positions;
+    const unsigned char *in;
+    unsigned char *out;
+    const int32_t *rows;
+    uint32_t number;
+};
+
+static double load(const struct head *h, uint32_t channel) {
+    return flush(oracle_decode((enum oracle_type)h->plan->in,
+                               oracle_load((enum oracle_type)h->plan->in, h->in, channel)));
+}
+
+static void store(const struct head *h, uint32_t channel, double value) {
+    oracle_store((enum oracle_type)h->plan->out, h->out, channel, narrow(h->plan->out, value));
+}
+
+static void pass(const struct head *h, uint32_t channel) {
+    const uint32_t bits = oracle_load((enum oracle_type)h->plan->in, h->in, channel);
+    if (h->plan->in == h->plan->out)
+        oracle_store((enum oracle_type)h->plan->out, h->out, channel, bits);
+    else
+        store(h, channel, oracle_decode((enum oracle_type)h->plan->in, bits));
+}
+
+static void rotate_head(const struct head *h) {
+    const rope2d_pattern *p = &h->plan->pattern;
+    for (uint32_t i = 0; i < p->head_dim; i++)
+        pass(h, i);
+    for (uint32_t i = 0; i < p->pairs; i++) {
+        const int32_t row = h->rows[p->axis[i]];
+        if (row < 0)
+            continue;
+        const size_t at = (size_t)row * h->positions->table_columns +
+                          (p->freq_heads > 1 ? h->number * p->pairs * p->angles : 0) + i * p->angles;
+        const float *of_lo = h->positions->table + 2 * at;
+        const float *of_hi = of_lo + 2 * (p->angles - 1);
+        const double x = load(h, p->lo[i]);
+        const double y = load(h, p->hi[i]);
+        store(h, p->lo[i], turn(of_lo[0], x, -of_lo[1], y));
+        store(h, p->hi[i], turn(of_hi[1], x, of_hi[0], y));
+    }
+    if (fault_now == NEIGHBOUR)
+        store(h, p->head_dim, 1.0);
+}
+
+static rope2d_status faulty_apply(const rope2d_plan *plan, const rope2d_positions *positions,
+                                  const rope2d_work *work) {
+    const rope2d_checked_tensor *t = work->tensors;
+    for (uint64_t n = 0; n < work->tokens && fault_now != STUCK; n++)
+        for (uint32_t number = 0; number < t->heads; number++) {
+            const size_t at = n * (size_t)t->in.token_stride + number * (size_t)t->in.head_stride;
+            const struct head head = {
+                .plan = plan,
+                .positions = positions,
+                .in = t->in.first + at * rope2d_element_size(plan->in),
+                .out = t->out.first + at * rope2d_element_size(plan->out),
+                .rows = positions->rows + (work->first_token + n) * plan->pattern.row_axes,
+                .number = number,
+            };
+            rotate_head(&head);
+        }
+    return ROPE2D_OK;
+}
+
+// ------------------------------------------------------------------------------------------------ verdicts
+
+// Where a tenth of the outputs can change: no product of binary16 overflows a binary32, and a result that is
+// flushed is 0 as binary16 anyway, but for its sign.
+static bool is_plain(enum fault fault, rope2d_element in, rope2d_element out) {
+    switch (fault) {
+    case SATURATED:
+        return out == ROPE2D_F16 || in != ROPE2D_F16;
+    case FLUSHED:
+        return out != ROPE2D_F16;
+    default:
+        return fault != NONE && fault != NEIGHBOUR;
+    }
+}
+
+static void test_fault(rope2d_plan *plan, enum fault fault, const char *name) {
+    rope2d_differences d;
+    rope2d_exactness exactness = ROPE2D_UNTESTED;
+    fault_now = fault;
+    bool good =
+        rope2d_self_test_count(plan, &d) == ROPE2D_OK && rope2d_self_test(plan, &exactness) == ROPE2D_OK;
+    rope2d_exactness expected = ROPE2D_EXACT;
+    if (fault != NONE)
+        expected = fault == FLUSHED ? ROPE2D_EXACT_NORMAL : ROPE2D_INEXACT;
+    const uint64_t shown = fault == FLUSHED ? d.subnormal : d.normal;
+    good = good && exactness == expected;
+    if (is_plain(fault, plan->in, plan->out))
+        good = good && 10 * shown >= d.outputs;
+    if (!good)
+        printf("FAIL %s, types %u to %u, %s: verdict %u, expected %u; of %u outputs %u and %u differ\n", name,
+               (unsigned)plan->in, (unsigned)plan->out, fault_names[fault], (unsigned)exactness,
+               (unsigned)expected, (unsigned)d.outputs, (unsigned)d.normal, (unsigned)d.subnormal);
+    *(good ? &passed : &failed) += 1;
+}
+
+static void test_spec(rope2d_device *device, const rope2d_spec *spec, const char *name) {
+    for (unsigned types = 0; types < ROPE2D_ELEMENT_COUNT * ROPE2D_ELEMENT_COUNT; types++) {
+        const rope2d_plan_params params = {
+            .struct_size = sizeof(params),
+            .spec = spec,
+            .in = (rope2d_element)(types / ROPE2D_ELEMENT_COUNT),
+            .out = (rope2d_element)(types % ROPE2D_ELEMENT_COUNT),
+            .flags = ROPE2D_PLAN_NO_SELF_TEST,
+        };
+        rope2d_plan *plan = NULL;
+        if (rope2d_plan_create(device, &params, &plan) != ROPE2D_OK) {
+            failed++;
+            continue;
+        }
+        for (int fault = 0; fault < FAULTS; fault++)
+            test_fault(plan, (enum fault)fault, name);
+        rope2d_plan_destroy(plan);
+    }
+}
+
+static void test_specs(rope2d_device *device) {
+    static float freqs[2 * 2 * 3 * 64];
+    for (int i = 0; i < 2 * 2 * 3 * 64; i++)
+        freqs[i] = 0.25f;
+    rope2d_spec spec = {.struct_size = sizeof(spec), .head_dim = 64, .axes = 2, .freqs = freqs};
+    test_spec(device, &spec, "interleaved");
+    spec.pairing = ROPE2D_PAIRING_HALF;
+    spec.freq_heads = 3;
+    test_spec(device, &spec, "half, per head");
+    spec.freqs_hi = freqs + 2 * 3 * 32;
+    test_spec(device, &spec, "half, two angles");
+    const uint32_t lo = 2;
+    const uint32_t hi = 1;
+    const rope2d_spec pair = {.struct_size = sizeof(spec),
+                              .head_dim = 3,
+                              .axes = 1,
+                              .pairing = ROPE2D_PAIRING_EXPLICIT,
+                              .pairs = 1,
+                              .pair_lo = &lo,
+                              .pair_hi = &hi,
+                              .freqs = freqs};
+    test_spec(device, &pair, "one pair");
+}
+
+int main(void) {
+    const rope2d_device_params params = {.struct_size = sizeof(params)};
+    rope2d_device *device = NULL;
+    if (rope2d_device_create(&params, &device) == ROPE2D_OK) {
+        rope2d_backend_ops faulty = *device->ops;
+        faulty.apply = faulty_apply;
+        const rope2d_backend_ops *sound = device->ops;
+        device->ops = &faulty;
+        test_specs(device);
+        device->ops = sound;
+    } else {
+        failed++;
+    }
+    rope2d_device_destroy(device);
+    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
+    return failed > 0 || passed == 0;
+}
