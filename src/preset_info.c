@@ -29,8 +29,8 @@ static const char *const law_words[PRESET_LAW_COUNT] = {
     "2 pi / B^(2j/d), j the number of the pair within its axis, d the axis' channels",
     "pi 2^(j (log2 m - 1) / (n - 1)), j of n pairs of an axis, m the maximum",
     "pi (1 + j (m/2 - 1) / (n - 1)), j of n pairs of an axis, m the maximum",
-    "pi/2 B^(j/(n - 1)) over the channels of all heads, axes alternating; pairs left over come first and "
-    "stand",
+    ("pi/2 B^(j/(n - 1)) over the channels of all heads, axes alternating; pairs left over come first and "
+     "stand"),
     "channel c of an axis' n pairs: B^(-(c mod n)/n), so that lo and hi have angles of their own",
     "learned",
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the tests of single backends share: small jobs that cover the kernel's variants, run on any device, and counted
-// checks.
+// What the tests of single backends share: small jobs that cover the kernel's variants, run on any device,
+// and counted checks.
 #ifndef TEST_JOBS_H
 #define TEST_JOBS_H
 
