@@ -44,8 +44,6 @@ fail:
 }
 
 void rope2d_cl_staging_destroy(const rope2d_cl_device *device, rope2d_cl_staging *staging) {
-    if (staging->mapped) // only after a failure, which has been told
-        device->cl.EnqueueUnmapMemObject(device->queue, staging->memory, staging->mapped, 0, NULL, NULL);
     rope2d_cl_memory_release(device, &staging->memory);
     memset(staging, 0, sizeof(*staging));
 }

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+//
+// A loader of OpenCL that hands every call to the system's, counts what is alive, and lets one call fail.
+// Load it with ROPE2D_OPENCL_LOADER; a test finds these functions in it by name. For one thread.
+#ifndef TEST_OPENCL_SHIM_H
+#define TEST_OPENCL_SHIM_H
+
+// The call number `fail_at` from now, counted from 1, fails with `code`; 0: none. Resets every count.
+typedef void opencl_shim_begin_fn(long fail_at, int code);
+// Calls so far; how many objects and mappings are alive; releases and unmappings of what was not alive.
+typedef void opencl_shim_counts_fn(long *calls, long *alive, long *misused);
+// The name of the call that failed, or "" when none has.
+typedef const char *opencl_shim_failed_fn(void);
+
+opencl_shim_begin_fn opencl_shim_begin;
+opencl_shim_counts_fn opencl_shim_counts;
+opencl_shim_failed_fn opencl_shim_failed;
+
+#endif
