@@ -174,6 +174,25 @@ def check_output(bench):
     runner.path("q_rotated.npy").unlink()
 
 
+def check_pieces(bench):
+    """Work so long that it goes by pieces: every 89th token, which falls into each of them."""
+    height, width, heads, head_dim = 96, 96, 4, 512
+    sample = np.arange(0, height * width, 89)
+    for layout in ("bnhd", "bhnd"):
+        q = bench.tensor("long.npy", shape_of(layout, 1, height * width, heads, head_dim))
+        bench.runner.expect(f"pieces {layout}", ["apply", "--q", "long.npy", "--grid", f"{height}x{width}", *BASE,
+                                                 "--layout", layout, "--device", "cpu"], 0)
+        out = np.load(bench.runner.path("long_rotated.npy"))
+        low, high = formula.pairs_of("interleaved", head_dim, 2)
+        x, y = (formula.as_bnhd(array, layout, heads)[:, sample] for array in (q, out))
+        expected, scale = formula.rotate(x.astype(np.float64), formula.grid(height, width)[sample],
+                                         formula.frequencies(100, 2, head_dim), low, high)
+        share = formula.worst(y, expected, scale, "f32")
+        bench.runner.check(f"pieces {layout}", share <= 1.0, f"{share:.3g} times the error that is allowed")
+        bench.runner.path("long_rotated.npy").unlink()
+    bench.runner.path("long.npy").unlink()
+
+
 def check_refused(bench):
     runner = bench.runner
     bench.tensor("q.npy", shape_of("bnhd", 1, TOKENS, 2))
@@ -267,5 +286,6 @@ def test(runner):
     check_positions(bench)
     check_frequencies(bench)
     check_output(bench)
+    check_pieces(bench)
     check_refused(bench)
     check_half_written(bench)
