@@ -199,6 +199,8 @@ static bool run_lanes(struct dispatch *d) {
     const uint64_t size = d->e->limits.group_size;
     uint64_t lanes = 0;
     bool good = true;
+    if (size == 0)
+        return false;
     d->seen_count = (uint64_t)d->piece->groups[0] * d->piece->groups[1] * size;
     d->seen = calloc(d->seen_count, 1);
     for (uint64_t y = 0; d->seen && good && y < d->piece->groups[1]; y++)

@@ -20,18 +20,16 @@ R_FN void rotate(const rope2d_cpu_run *run, uint32_t in_type, uint32_t out_type,
         .units = run->units,
         .rows = run->rows,
         .table = run->table,
-        .in = run->in,
-        .out = run->out,
         .in_type = in_type,
         .out_type = out_type,
         .wide = wide,
         .two_angles = two_angles,
     };
     for (uint32_t head = 0; head < run->heads; head++) {
+        memory.in = run->in + (ptrdiff_t)head * run->in_stride;
+        memory.out = run->out + (ptrdiff_t)head * run->out_stride;
         for (uint32_t unit = 0; unit < run->unit_count; unit++)
             r_unit(&memory, 0, unit, 0, 0, 0, run->first_head + head);
-        memory.in += run->in_stride;
-        memory.out += run->out_stride;
     }
 }
 
