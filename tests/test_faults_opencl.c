@@ -2,7 +2,7 @@
 //
 // A driver that fails at each call in turn, and a host that is out of memory at each request in turn: always
 // a status and a line in the log, never a crash, nothing left over. Takes the path of opencl_shim.
-#include "opencl_common.h"
+#include "jobs.h"
 #include "opencl_shim.h"
 
 #include <dlfcn.h>
