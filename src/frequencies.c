@@ -5,6 +5,7 @@
 #include "preset_shape.h"
 
 #include "elementary.h"
+#include "places.h"
 #include "scaling.h"
 
 #include <string.h>
@@ -67,14 +68,6 @@ static float to_bf16(float x) { // to nearest even; finite
     return x;
 }
 
-// torch.linspace in fp32: an fp32 step, counted from the nearer end, the product and the sum rounded once.
-static float linspace_fp32(float begin, float end, uint32_t i, uint32_t n) {
-    if (n < 2)
-        return begin;
-    float step = (end - begin) / (float)(n - 1);
-    return (float)(i < n / 2 ? begin + (double)step * i : end - (double)step * (n - 1.0 - i));
-}
-
 static double part(uint32_t i, uint32_t n) { // i / (n - 1): from 0 to 1
     return n < 2 ? 0 : i / (n - 1.0);
 }
@@ -126,20 +119,20 @@ static double octaves_law(const preset_shape *shape, uint32_t number, uint32_t p
     double octaves = rope2d_ln(shape->base) / rope2d_ln(2) - 1;
     if (!shape->is_fp32)
         return PI * rope2d_exp2(part(number, pairs) * octaves);
-    return (float)rope2d_exp2(linspace_fp32(0, (float)octaves, number, pairs)) * (float)PI;
+    return (float)rope2d_exp2(rope2d_linspace_fp32(0, (float)octaves, number, pairs)) * (float)PI;
 }
 
 static double linear_law(const preset_shape *shape, uint32_t number, uint32_t pairs) {
     if (!shape->is_fp32)
         return PI * (1 + part(number, pairs) * (shape->base / 2 - 1));
-    return linspace_fp32(1, (float)(shape->base / 2), number, pairs) * (float)PI;
+    return rope2d_linspace_fp32(1, (float)(shape->base / 2), number, pairs) * (float)PI;
 }
 
 static double channels_law(const preset_shape *shape, uint32_t number) {
     uint32_t pairs = shape->all_pairs / shape->axes;
     if (!shape->is_fp32 || shape->row->fp32 != FP32_LINSPACE)
         return PI / 2 * rope2d_pow(shape->base, part(number, pairs));
-    return (float)rope2d_pow(shape->base, linspace_fp32(0, 1, number, pairs)) * (float)(PI / 2);
+    return (float)rope2d_pow(shape->base, rope2d_linspace_fp32(0, 1, number, pairs)) * (float)(PI / 2);
 }
 
 // Channel `channel` of the axis' segment.

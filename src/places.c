@@ -50,13 +50,19 @@ static double unit(uint32_t i, uint32_t n) {
     return n == 1 ? -1 : -1 + 2.0 * i / (n - 1.0);
 }
 
-// torch.linspace(-1, 1, n) on a CPU: an fp32 step, counted from the nearer end, one rounding (a fused
-// multiply and add; here the product and the sum are exact in double).
-static double unit_fp32(uint32_t i, uint32_t n) {
-    if (n == 1)
-        return -1;
-    float step = 2.0F / (float)(n - 1);
-    return i < n / 2 ? -1 + (double)step * i : 1 - (double)step * (n - 1.0 - i);
+// PyTorch's kernel for CPUs with vectors of eight floats: whole vectors are counted from their first number
+// by a product and a sum that are each rounded, what is left and first numbers by a fused multiply and add,
+// from the nearer end. The fused product and sum are exact in double.
+float rope2d_linspace_fp32(float begin, float end, uint32_t i, uint32_t n) {
+    enum { LANES = 8 };
+    if (n < 2)
+        return begin;
+    float step = (end - begin) / (float)(n - 1);
+    bool is_in_vector = n - i / LANES * LANES >= LANES;
+    uint32_t first = is_in_vector ? i / LANES * LANES : i;
+    float base =
+        (float)(first < n / 2 ? begin + (double)step * first : end - (double)step * (n - 1.0 - first));
+    return first == i ? base : base + (float)(i - first) * step;
 }
 
 // Cut to an integer; beyond 2^53 every double is one.
@@ -88,7 +94,7 @@ double rope2d_axis_place(const rope2d_axis *axis, uint32_t i, uint32_t n, uint32
     case ROPE2D_RULE_CENTRED:
         return (double)i - (n - n / 2);
     case ROPE2D_RULE_UNIT:
-        return axis->is_fp32 ? unit_fp32(i, n) : unit(i, n);
+        return axis->is_fp32 ? rope2d_linspace_fp32(-1, 1, i, n) : unit(i, n);
     case ROPE2D_RULE_PATCH:
         return 2 * ((i + 0.5) / patch_denominator(axis, n, rows, columns)) - 1;
     case ROPE2D_RULE_EXTENT:
