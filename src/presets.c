@@ -3,18 +3,19 @@
 // The table of presets: a row a model. What is not said is zero: all channels rotate, interleaved pairs, runs
 // of pairs of equal length, B^(-2j/d), whole numbers, row by row. src/presets.h says what each word means.
 //
-// Every source that has no golden case was read, and its formula is evaluated again in tests/test_presets.c.
+// A source without a commit has no golden case: tests/preset_formulas.c evaluates its formula again.
 #include "presets.h"
 
-#define INTERLEAVED        ROPE2D_PAIRING_INTERLEAVED
-#define HALF               ROPE2D_PAIRING_HALF
-#define SEGMENT_HALF       ROPE2D_PAIRING_SEGMENT_HALF
-#define BLOCKS             .order = ROPE2D_ORDER_BLOCKS, .merge = 2
-#define PLUS_ONE           .space = {.offset = 1}
-#define TRANSFORMERS(path) "huggingface/transformers src/transformers/models/" path " e6776aeae5ae"
-#define DIFFUSERS(path)    "huggingface/diffusers src/diffusers/models/" path " 58eb52c0803e"
-#define TIMM               "huggingface/pytorch-image-models timm/layers/pos_embed_sincos.py aa4b5850c154"
-#define GGML               "ggml-org/ggml src/ggml-cpu/ops.cpp d99724f2b141"
+#define INTERLEAVED            ROPE2D_PAIRING_INTERLEAVED
+#define HALF                   ROPE2D_PAIRING_HALF
+#define SEGMENT_HALF           ROPE2D_PAIRING_SEGMENT_HALF
+#define BLOCKS                 .order = ROPE2D_ORDER_BLOCKS, .merge = 2
+#define PLUS_ONE               .space = {.offset = 1}
+#define TRANSFORMERS(path)     "huggingface/transformers src/transformers/models/" path " e6776aeae5ae"
+#define TRANSFORMERS_ANY(path) "huggingface/transformers src/transformers/models/" path
+#define DIFFUSERS(path)        "huggingface/diffusers src/diffusers/models/" path " 58eb52c0803e"
+#define TIMM                   "huggingface/pytorch-image-models timm/layers/pos_embed_sincos.py aa4b5850c154"
+#define GGML                   "ggml-org/ggml src/ggml-cpu/ops.cpp d99724f2b141"
 
 // clang-format off
 const preset_row rope2d_preset_rows[] = {
@@ -64,13 +65,13 @@ const preset_row rope2d_preset_rows[] = {
  .source = "facebookresearch/sam2 sam2/modeling/position_encoding.py 2b90b9f5ceec", .golden = "sam2_self sam2_cross_memory",
  .note = "keys repeat the grid for each memory frame (repeat), and the object pointers after them pass through"},
 {.name = "sam-3", .title = "SAM 3 image encoder", .head_dim = 64, .axes = "xy", .base = 10000,
- .space = {ROPE2D_RULE_FRACTION, .reference = 24}, .source = TRANSFORMERS("sam3/modeling_sam3.py"), .golden = "",
+ .space = {ROPE2D_RULE_FRACTION, .reference = 24}, .source = TRANSFORMERS_ANY("sam3/modeling_sam3.py"), .golden = "",
  .note = "global layers; windowed layers count within a window of 24 x 24"},
 {.name = "croco", .title = "CroCo v2, DUSt3R, MASt3R (RoPE2D)", .head_dim = 64, .pairing = SEGMENT_HALF, .axes = "yx",
  .base = 100, .source = "naver/croco models/pos_embed.py d7de07058452", .golden = "croco_dust3r",
  .note = "the model forms angles in the tokens' type: in bf16 it is 0.19 off"},
 {.name = "gemma-4-vision", .title = "Gemma 4 vision tower", .head_dim = 72, .pairing = SEGMENT_HALF, .axes = "xy",
- .base = 100, .source = TRANSFORMERS("gemma4/modeling_gemma4.py"), .golden = ""},
+ .base = 100, .source = TRANSFORMERS_ANY("gemma4/modeling_gemma4.py"), .golden = ""},
 {.name = "qwen2-vl-vision", .title = "Qwen2-VL vision tower", .head_dim = 80, .pairing = HALF, .axes = "yx", .base = 10000,
  BLOCKS, .source = TRANSFORMERS("qwen2_vl/modeling_qwen2_vl.py"), .golden = "qwen2vl_vision bf16_qwen2vl_vision"},
 {.name = "qwen2.5-vl-vision", .title = "Qwen2.5-VL vision tower", .head_dim = 80, .pairing = HALF, .axes = "yx",
@@ -92,13 +93,13 @@ const preset_row rope2d_preset_rows[] = {
 {.name = "kimi-vl", .title = "Kimi-VL (MoonViT)", .head_dim = 72, .axes = "xy", .division = DIVISION_ALTERNATING,
  .base = 10000, .source = "vllm-project/vllm vllm/model_executor/models/moonvit.py 98c9c165f390", .golden = "kimivl_moonvit"},
 {.name = "kimi-k2.5", .title = "Kimi-K2.5 vision tower (transformers)", .head_dim = 72, .pairing = HALF, .axes = "xy",
- .division = DIVISION_ALTERNATING, .base = 10000, .source = TRANSFORMERS("kimi_k25/modeling_kimi_k25.py"), .golden = "",
+ .division = DIVISION_ALTERNATING, .base = 10000, .source = TRANSFORMERS_ANY("kimi_k25/modeling_kimi_k25.py"), .golden = "",
  .note = "code that follows the original checkpoint pairs adjacent channels: that is kimi-vl"},
 {.name = "lightglue", .title = "LightGlue: learned, on keypoints", .head_dim = 64, .axes = "xy", .division = DIVISION_DENSE,
  .law = PRESET_LEARNED, .fp32 = FP32_ANGLES, .places = PLACE_UNKNOWN,
  .source = TRANSFORMERS("lightglue/modeling_lightglue.py"), .golden = "lightglue", .note = "coordinates by rope2d_keypoints"},
 {.name = "efficient-loftr", .title = "EfficientLoFTR", .head_dim = 32, .heads = 8, .axes = "yx",
- .division = DIVISION_ALTERNATING, .base = 10000, PLUS_ONE, .source = TRANSFORMERS("efficientloftr/modeling_efficientloftr.py"),
+ .division = DIVISION_ALTERNATING, .base = 10000, PLUS_ONE, .source = TRANSFORMERS_ANY("efficientloftr/modeling_efficientloftr.py"),
  .golden = "", .note = "d runs over the channels of all heads"},
 
 // images and video, three and four axes
@@ -147,7 +148,7 @@ const preset_row rope2d_preset_rows[] = {
  .source = "huggingface/diffusers src/diffusers/models/transformers/transformer_cosmos.py", .golden = "",
  .note = "frame_step: 24 / frames per second"},
 {.name = "minimax-h3", .title = "MiniMax-H3", .head_dim = 128, .rotary = 96, .pairing = HALF, .axes = "tyx",
- .base = 10000, .source = "huggingface/diffusers src/diffusers/models/transformers/transformer_minimax_h3.py 97a1477b0afb",
+ .base = 10000, .source = "huggingface/diffusers src/diffusers/models/transformers/transformer_minimax_h3.py",
  .golden = ""},
 
 // language models over text, images and video: M-RoPE
@@ -162,14 +163,14 @@ const preset_row rope2d_preset_rows[] = {
 {.name = "qwen3.5", .title = "Qwen3.5, language side (partial, interleaved M-RoPE)", .head_dim = 256, .rotary = 64,
  .pairing = HALF, .axes = "tyx", .division = DIVISION_MODULO, .pairs = {11, 11, 10}, .law = PRESET_WHOLE,
  .base = 10000000, .cell = 2, .text = TEXT_ALL, .places = PLACE_WHOLE_FRAMES,
- .source = "huggingface/transformers src/transformers/models/qwen3_5/modeling_qwen3_5.py d8c1e2844cbf", .golden = ""},
+ .source = "huggingface/transformers src/transformers/models/qwen3_5/modeling_qwen3_5.py", .golden = ""},
 {.name = "glm-4v", .title = "GLM-4.1V, language side (partial M-RoPE)", .head_dim = 128, .rotary = 64, .axes = "tyx",
  .pairs = {8, 12, 12}, .law = PRESET_WHOLE, .base = 10000, .cell = 2, .text = TEXT_ALL, .places = PLACE_WHOLE_FRAMES,
- .source = TRANSFORMERS("glm4v/modeling_glm4v.py"), .golden = ""},
+ .source = TRANSFORMERS_ANY("glm4v/modeling_glm4v.py"), .golden = ""},
 {.name = "ernie-4.5-vl", .title = "ERNIE-4.5-VL, language side", .head_dim = 128, .axes = "tyx",
  .division = DIVISION_SPACE_FIRST, .pairs = {20, 22, 22}, .law = PRESET_WHOLE, .base = 500000, .cell = 2,
  .text = TEXT_ALL, .places = PLACE_WHOLE_FRAMES,
- .source = "huggingface/transformers src/transformers/models/ernie4_5_vl_moe/modeling_ernie4_5_vl_moe.py 4f2fa85af5eb", .golden = ""},
+ .source = "huggingface/transformers src/transformers/models/ernie4_5_vl_moe/modeling_ernie4_5_vl_moe.py", .golden = ""},
 
 // ggml
 {.name = "ggml-vision", .title = "ggml GGML_ROPE_TYPE_VISION", .head_dim = 80, .pairing = HALF, .axes = "yx",
@@ -192,12 +193,12 @@ const preset_row rope2d_preset_rows[] = {
  .source = "meta-llama/llama3 llama/model.py", .golden = "",
  .note = "3.1 and later: ROPE2D_LAW_LLAMA3, factor 8, original_length 8192"},
 {.name = "gpt-j", .title = "GPT-J", .head_dim = 256, .rotary = 64, .axes = "t", .base = 10000, .text = TEXT_ALL,
- .source = TRANSFORMERS("gptj/modeling_gptj.py"), .golden = ""},
+ .source = TRANSFORMERS_ANY("gptj/modeling_gptj.py"), .golden = ""},
 {.name = "gpt-neox", .title = "GPT-NeoX, and LLaMA in transformers", .head_dim = 128, .pairing = HALF, .axes = "t",
- .base = 10000, .text = TEXT_ALL, .source = TRANSFORMERS("gpt_neox/modeling_gpt_neox.py"), .golden = "",
+ .base = 10000, .text = TEXT_ALL, .source = TRANSFORMERS_ANY("gpt_neox/modeling_gpt_neox.py"), .golden = "",
  .note = "GPT-NeoX-20B: head_dim 96, rotary_dim 24"},
 {.name = "gemma", .title = "Gemma", .head_dim = 256, .pairing = HALF, .axes = "t", .base = 10000, .text = TEXT_ALL,
- .source = TRANSFORMERS("gemma/modeling_gemma.py"), .golden = ""},
+ .source = TRANSFORMERS_ANY("gemma/modeling_gemma.py"), .golden = ""},
 };
 // clang-format on
 const uint32_t rope2d_preset_row_count = sizeof rope2d_preset_rows / sizeof *rope2d_preset_rows;
