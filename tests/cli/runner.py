@@ -28,12 +28,18 @@ class Runner:
         self.devices = []
         self.has_textures = {}
 
-    def run(self, *arguments, before=None):
+    def run(self, *arguments, before=None, without_drivers=False):
         """Runs rope2d in the test's folder; `before` is called in the child."""
+        changed = {}
+        if without_drivers:
+            changed = {name: str(self.folder / "no-drivers")
+                       for name in ("VK_ICD_FILENAMES", "VK_DRIVER_FILES", "OCL_ICD_VENDORS")}
+            changed["VK_ADD_DRIVER_FILES"] = ""
         command = [self.program, *map(str, arguments)]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=TIME_LIMIT,
-                              preexec_fn=before, check=False)
-        self.last = Result(command, done.returncode, done.stdout, done.stderr)
+                              preexec_fn=before, env={**os.environ, **changed}, check=False)
+        shown = [f"{name}={value}" for name, value in changed.items()]
+        self.last = Result(["env", *shown, *command] if shown else command, done.returncode, done.stdout, done.stderr)
         return self.last
 
     def check(self, name, holds, detail=""):
@@ -53,9 +59,9 @@ class Runner:
         self.skipped += 1
         print(f"skip {name}: {why}")
 
-    def expect(self, name, arguments, status, *texts, before=None):
+    def expect(self, name, arguments, status, *texts, **how):
         """Runs, and expects a status and texts in what is printed. A crash is no status that is expected."""
-        result = self.run(*arguments, before=before)
+        result = self.run(*arguments, **how)
         printed = result.output + result.errors
         missing = [text for text in texts if text not in printed]
         self.check(name, result.status == status and not missing,
@@ -74,6 +80,10 @@ class Runner:
         found = json.loads(result.output)["devices"]
         self.devices = [device["device"] for device in found]
         self.has_textures = {device["device"]: device["has_textures"] for device in found}
+        described = [" ".join(str(value) for value in device.values()).lower() for device in found]
+        for required in filter(None, os.environ.get("ROPE2D_REQUIRE_DEVICES", "").split(",")):
+            self.check(f"required device {required}", any(required.lower() in text for text in described),
+                       f"not among {self.devices}")
 
     def finish(self):
         if self.failed:

@@ -93,8 +93,26 @@ def check_missing_devices(runner):
         runner.expect(f"wrong device {device}", ["check", folder, "--device", device], 2, text)
 
 
+def check_no_drivers(runner):
+    """A machine without any: the CPU is left, and what is missing is said."""
+    folder = runner.golden / "su_canonical"
+    result = runner.expect("devices without drivers", ["devices", "--json"], 0, without_drivers=True)
+    found = [device["device"] for device in json.loads(result.output)["devices"]]
+    runner.check("devices without drivers: the CPU alone", found == ["cpu:0"], str(found))
+    for device in ("vulkan:0", "opencl"):
+        result = runner.expect(f"{device} without drivers", ["check", folder, "--device", device], 3,
+                               f"--device {device}", without_drivers=True)
+        runner.check(f"{device} without drivers: says one thing", result.errors.count("\n") == 1, result.errors)
+    runner.expect("all without drivers", ["check", folder, "--device", "all"], 0, "1 passed, 0 failed, 0 skipped",
+                  without_drivers=True)
+    runner.expect("auto without drivers", ["apply", "--q", folder / "q.npy", "--out-q", "q.npy", "--grid", "5x7", "--base",
+                                           "100"], 0, "device cpu:0", "no GPU was found", without_drivers=True)
+    runner.path("q.npy").unlink(missing_ok=True)
+
+
 def test(runner):
     check_help(runner)
     check_wrong_usage(runner)
     check_devices(runner)
     check_missing_devices(runner)
+    check_no_drivers(runner)
