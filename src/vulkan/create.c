@@ -48,10 +48,7 @@ static rope2d_status create_handle(struct vulkan_device *device, const rope2d_ho
         .enabledExtensionCount = is_subset ? 1 : 0,
         .ppEnabledExtensionNames = extensions,
     };
-    VkResult result = instance->vkCreateDevice(device->physical, &info, NULL, &device->handle);
-    if (result != VK_SUCCESS)
-        device->handle = NULL;
-    VK(result);
+    VK_CREATE(instance->vkCreateDevice(device->physical, &info, NULL, &device->handle), device->handle);
     ROPE2D_TRY(rope2d_vulkan_load_device(instance, device->handle, &device->vk, host));
     device->vk.vkGetDeviceQueue(device->handle, device->queue_family, 0, &device->queue);
     return ROPE2D_OK;
@@ -63,10 +60,8 @@ fail:
 static rope2d_status create_pipeline_cache(struct vulkan_device *device, const rope2d_host *host) {
     rope2d_status status = ROPE2D_OK;
     VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
-    VkResult result = device->vk.vkCreatePipelineCache(device->handle, &info, NULL, &device->pipeline_cache);
-    if (result != VK_SUCCESS)
-        device->pipeline_cache = VK_NULL_HANDLE;
-    VK(result);
+    VK_CREATE(device->vk.vkCreatePipelineCache(device->handle, &info, NULL, &device->pipeline_cache),
+              device->pipeline_cache);
     return ROPE2D_OK;
 
 fail:
@@ -85,10 +80,7 @@ static rope2d_status create_sampler(struct vulkan_device *device, const rope2d_h
         .addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
         .addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
     };
-    VkResult result = device->vk.vkCreateSampler(device->handle, &info, NULL, &device->sampler);
-    if (result != VK_SUCCESS)
-        device->sampler = VK_NULL_HANDLE;
-    VK(result);
+    VK_CREATE(device->vk.vkCreateSampler(device->handle, &info, NULL, &device->sampler), device->sampler);
     return ROPE2D_OK;
 
 fail:

@@ -68,14 +68,12 @@ rope2d_status rope2d_vulkan_instance_create(struct vulkan_instance *instance, co
         .enabledExtensionCount = count,
         .ppEnabledExtensionNames = extensions,
     };
-    VkResult result = instance->vkCreateInstance(&info, NULL, &instance->handle);
-    if (result == VK_ERROR_INCOMPATIBLE_DRIVER) { // a loader that found no driver
+    const VkResult vkCreateInstance = instance->vkCreateInstance(&info, NULL, &instance->handle);
+    if (vkCreateInstance == VK_ERROR_INCOMPATIBLE_DRIVER) { // a loader that found no driver
         instance->handle = NULL;
         return ROPE2D_OK;
     }
-    if (result != VK_SUCCESS)
-        instance->handle = NULL;
-    VK(result);
+    VK_CREATE(vkCreateInstance, instance->handle);
     return rope2d_vulkan_load_instance(instance, host, properties2);
 
 fail:
@@ -109,12 +107,13 @@ rope2d_status rope2d_vulkan_physical_list(const struct vulkan_instance *instance
     if (instance->handle == NULL)
         return ROPE2D_OK;
     uint32_t found = 0;
-    VkResult result = instance->vkEnumeratePhysicalDevices(instance->handle, &found, NULL);
-    if (result == VK_ERROR_INITIALIZATION_FAILED) {
+    VkResult vkEnumeratePhysicalDevices =
+        instance->vkEnumeratePhysicalDevices(instance->handle, &found, NULL);
+    if (vkEnumeratePhysicalDevices == VK_ERROR_INITIALIZATION_FAILED) {
         rope2d_log(host, ROPE2D_LOG_WARNING, "Vulkan: no driver could list its devices");
         return ROPE2D_OK;
     }
-    VK(result);
+    VK(vkEnumeratePhysicalDevices);
     if (found == 0)
         return ROPE2D_OK;
     *list = rope2d_allocate(host, found, sizeof(**list));
@@ -122,9 +121,9 @@ rope2d_status rope2d_vulkan_physical_list(const struct vulkan_instance *instance
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: no memory for a list of %u devices",
                            found);
     *capacity = found;
-    result = instance->vkEnumeratePhysicalDevices(instance->handle, &found, *list);
-    if (result != VK_INCOMPLETE) // a device that came meanwhile is not listed
-        VK(result);
+    vkEnumeratePhysicalDevices = instance->vkEnumeratePhysicalDevices(instance->handle, &found, *list);
+    if (vkEnumeratePhysicalDevices != VK_INCOMPLETE) // a device that came meanwhile is not listed
+        VK(vkEnumeratePhysicalDevices);
     for (uint32_t i = 0; i < found && i < *capacity; i++) {
         if (rope2d_vulkan_queue_family(instance, host, (*list)[i]) != UINT32_MAX)
             (*list)[(*count)++] = (*list)[i];

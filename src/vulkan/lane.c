@@ -13,16 +13,17 @@ static rope2d_status create_commands(struct vulkan_device *device, struct vulkan
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
         .queueFamilyIndex = device->queue_family,
     };
-    VK(device->vk.vkCreateCommandPool(device->handle, &pool, NULL, &lane->pool));
+    VK_CREATE(device->vk.vkCreateCommandPool(device->handle, &pool, NULL, &lane->pool), lane->pool);
     VkCommandBufferAllocateInfo commands = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
         .commandPool = lane->pool,
         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
         .commandBufferCount = 1,
     };
-    VK(device->vk.vkAllocateCommandBuffers(device->handle, &commands, &lane->commands));
+    VK_CREATE(device->vk.vkAllocateCommandBuffers(device->handle, &commands, &lane->commands),
+              lane->commands);
     VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    VK(device->vk.vkCreateFence(device->handle, &fence, NULL, &lane->fence));
+    VK_CREATE(device->vk.vkCreateFence(device->handle, &fence, NULL, &lane->fence), lane->fence);
     return ROPE2D_OK;
 
 fail:
@@ -46,7 +47,8 @@ static rope2d_status create_sets(struct vulkan_device *device, struct vulkan_lan
         .poolSizeCount = sets == 2 ? 3 : 2,
         .pPoolSizes = sizes,
     };
-    VK(device->vk.vkCreateDescriptorPool(device->handle, &pool, NULL, &lane->descriptors));
+    VK_CREATE(device->vk.vkCreateDescriptorPool(device->handle, &pool, NULL, &lane->descriptors),
+              lane->descriptors);
     VkDescriptorSetLayout layouts[2] = {device->layouts[0].set, device->layouts[1].set};
     VkDescriptorSetAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,

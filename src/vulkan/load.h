@@ -114,4 +114,15 @@ rope2d_status rope2d_vulkan_fail(const rope2d_host *host, VkResult result, const
         }                                                                                                    \
     } while (0)
 
+// The same for a call that makes an object. What a failed call leaves in the handle is not worth keeping.
+#define VK_CREATE(call, handle)                                                                              \
+    do {                                                                                                     \
+        VkResult vk_result = (call);                                                                         \
+        if (vk_result != VK_SUCCESS) {                                                                       \
+            (handle) = VK_NULL_HANDLE;                                                                       \
+            status = rope2d_vulkan_fail(host, vk_result, #call);                                             \
+            goto fail;                                                                                       \
+        }                                                                                                    \
+    } while (0)
+
 #endif

@@ -62,16 +62,12 @@ static rope2d_status allocate(struct vulkan_device *device, enum vulkan_memory k
         .allocationSize = needs->size,
         .memoryTypeIndex = type,
     };
-    VkResult result = device->vk.vkAllocateMemory(device->handle, &info, NULL, memory);
-    if (result != VK_SUCCESS) {
-        *memory = VK_NULL_HANDLE;
-        rope2d_log(host, ROPE2D_LOG_ERROR, "Vulkan: %llu bytes of memory type %u were asked for",
-                   (unsigned long long)needs->size, type);
-    }
-    VK(result);
+    VK_CREATE(device->vk.vkAllocateMemory(device->handle, &info, NULL, memory), *memory);
     return ROPE2D_OK;
 
 fail:
+    rope2d_log(host, ROPE2D_LOG_ERROR, "Vulkan: %llu bytes of memory type %u were asked for",
+               (unsigned long long)needs->size, type);
     return status;
 }
 
@@ -107,10 +103,7 @@ rope2d_status rope2d_vulkan_buffer_create(struct vulkan_device *device, enum vul
         .usage = usage,
         .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
     };
-    VkResult result = device->vk.vkCreateBuffer(device->handle, &info, NULL, &buffer->handle);
-    if (result != VK_SUCCESS)
-        buffer->handle = VK_NULL_HANDLE;
-    VK(result);
+    VK_CREATE(device->vk.vkCreateBuffer(device->handle, &info, NULL, &buffer->handle), buffer->handle);
     status = back_buffer(device, kind, buffer);
     if (status == ROPE2D_OK)
         return ROPE2D_OK;
@@ -177,10 +170,7 @@ static rope2d_status back_image(struct vulkan_device *device, struct vulkan_imag
         .format = VK_FORMAT_R32G32B32A32_SFLOAT,
         .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
     };
-    VkResult result = device->vk.vkCreateImageView(device->handle, &info, NULL, &image->view);
-    if (result != VK_SUCCESS)
-        image->view = VK_NULL_HANDLE;
-    VK(result);
+    VK_CREATE(device->vk.vkCreateImageView(device->handle, &info, NULL, &image->view), image->view);
     return ROPE2D_OK;
 
 fail:
@@ -207,10 +197,7 @@ rope2d_status rope2d_vulkan_image_create(struct vulkan_device *device, uint32_t 
         .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
         .initialLayout = VK_IMAGE_LAYOUT_UNDEFINED,
     };
-    VkResult result = device->vk.vkCreateImage(device->handle, &info, NULL, &image->handle);
-    if (result != VK_SUCCESS)
-        image->handle = VK_NULL_HANDLE;
-    VK(result);
+    VK_CREATE(device->vk.vkCreateImage(device->handle, &info, NULL, &image->handle), image->handle);
     status = back_image(device, image);
     if (status == ROPE2D_OK)
         return ROPE2D_OK;

@@ -49,13 +49,14 @@ rope2d_status rope2d_vulkan_layout_create(struct vulkan_device *device, uint32_t
         .bindingCount = count,
         .pBindings = bindings,
     };
-    VK(device->vk.vkCreateDescriptorSetLayout(device->handle, &set, NULL, &layout->set));
+    VK_CREATE(device->vk.vkCreateDescriptorSetLayout(device->handle, &set, NULL, &layout->set), layout->set);
     VkPipelineLayoutCreateInfo pipeline = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
         .setLayoutCount = 1,
         .pSetLayouts = &layout->set,
     };
-    VK(device->vk.vkCreatePipelineLayout(device->handle, &pipeline, NULL, &layout->pipeline));
+    VK_CREATE(device->vk.vkCreatePipelineLayout(device->handle, &pipeline, NULL, &layout->pipeline),
+              layout->pipeline);
     return ROPE2D_OK;
 
 fail:
@@ -98,11 +99,9 @@ static rope2d_status create_pipeline(const rope2d_plan *plan, VkShaderModule mod
         .layout = device->layouts[is_texture].pipeline,
         .basePipelineIndex = -1,
     };
-    VkResult result =
-        device->vk.vkCreateComputePipelines(device->handle, device->pipeline_cache, 1, &info, NULL, pipeline);
-    if (result != VK_SUCCESS)
-        *pipeline = VK_NULL_HANDLE;
-    VK(result);
+    VK_CREATE(
+        device->vk.vkCreateComputePipelines(device->handle, device->pipeline_cache, 1, &info, NULL, pipeline),
+        *pipeline);
     return ROPE2D_OK;
 
 fail:

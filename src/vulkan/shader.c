@@ -23,10 +23,7 @@ static rope2d_status create_module(struct vulkan_device *device, const void *wor
         .codeSize = (size_t)bytes,
         .pCode = words,
     };
-    VkResult result = device->vk.vkCreateShaderModule(device->handle, &info, NULL, module);
-    if (result != VK_SUCCESS)
-        *module = VK_NULL_HANDLE;
-    VK(result);
+    VK_CREATE(device->vk.vkCreateShaderModule(device->handle, &info, NULL, module), *module);
     return ROPE2D_OK;
 
 fail:
