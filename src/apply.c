@@ -96,7 +96,10 @@ rope2d_status rope2d_apply(const rope2d_plan *plan, const rope2d_positions *posi
     ROPE2D_TRY(prepare(plan, positions, params, tensors, &work));
     if (work.tensor_count == 0)
         return ROPE2D_OK;
-    return plan->device->ops->apply(plan, positions, &work);
+    const rope2d_control control = rope2d_control_enter();
+    const rope2d_status status = plan->device->ops->apply(plan, positions, &work);
+    rope2d_control_leave(control);
+    return status;
 }
 
 rope2d_status rope2d_plan_dispatches(const rope2d_plan *plan, const rope2d_positions *positions,

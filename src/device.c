@@ -44,7 +44,11 @@ rope2d_status rope2d_enumerate(rope2d_backend backend, const rope2d_host *host, 
     ROPE2D_TRY(check_backend(&resolved, backend));
     ROPE2D_TRY(check_infos(&resolved, infos, room));
     uint32_t found = infos ? room : 0;
-    ROPE2D_TRY(backends[backend]->enumerate(&resolved, &found, infos));
+    // A driver starts threads, which inherit the caller's settings.
+    const rope2d_control control = rope2d_control_enter();
+    const rope2d_status status = backends[backend]->enumerate(&resolved, &found, infos);
+    rope2d_control_leave(control);
+    ROPE2D_TRY(status);
     *count = found;
     return ROPE2D_OK;
 }
@@ -98,7 +102,9 @@ rope2d_status rope2d_device_create(const rope2d_device_params *params, rope2d_de
     made->backend = params->backend;
     made->flags = params->flags;
     made->ops = backends[params->backend];
+    const rope2d_control control = rope2d_control_enter();
     const rope2d_status status = fill(made, params);
+    rope2d_control_leave(control);
     if (status != ROPE2D_OK) {
         rope2d_device_destroy(made);
         return status;

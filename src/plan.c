@@ -62,7 +62,9 @@ rope2d_status rope2d_plan_create(rope2d_device *device, const rope2d_plan_params
         return rope2d_fail(&device->host, ROPE2D_ERROR_HOST_MEMORY, "no memory for a plan: %zu bytes",
                            sizeof(*made));
     made->device = device;
+    const rope2d_control control = rope2d_control_enter();
     const rope2d_status status = fill(made, params);
+    rope2d_control_leave(control);
     if (status != ROPE2D_OK) {
         rope2d_plan_destroy(made);
         return status;

@@ -45,9 +45,9 @@ rope2d_status rope2d_positions_create(rope2d_device *device, const rope2d_positi
     positions->device = device;
     rope2d_control control = rope2d_control_enter();
     rope2d_status status = build(positions, params);
-    rope2d_control_leave(control);
     if (status == ROPE2D_OK)
         status = device->ops->positions_create(positions);
+    rope2d_control_leave(control);
     if (status != ROPE2D_OK) {
         rope2d_positions_destroy(positions);
         return status;
