@@ -33,7 +33,8 @@ static void fill_coordinates(struct harness_positions *positions, const struct h
     uint64_t width = what->width > 0 ? what->width : 1;
     for (uint32_t b = 0; b < positions->batch; b++)
         for (uint64_t t = 0; t < positions->tokens; t++) {
-            uint64_t i = t >= what->prefix ? t - what->prefix : 0;
+            uint64_t i =
+                t >= what->prefix ? t - what->prefix : t + 1; // what does not rotate has coordinates too
             const uint64_t along[ROPE2D_MAX_AXES] = {i / width, i % width, i % 4, i * 3 % 7};
             for (uint32_t axis = 0; axis < axes; axis++, at++) {
                 uint64_t word = counter_word(seed, STREAM_POSITION + group,

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT
+// The portable path's own text once more, compiled with or without contraction, under another name, so that a
+// program can put it in the library's place.
+#define rope2d_portable_kernel HARNESS_KERNEL
+#include "../../src/cpu/portable.c"
