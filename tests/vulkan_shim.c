@@ -70,6 +70,8 @@ static void fault(bool is_fault) {
     } while (0)
 
 // -------------------------------------------------------------------------------------- calls that only fail
+// Parameters, arguments and types cannot stand in parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 
 #define CALL(name, parameters, arguments)                                                                    \
     static VKAPI_ATTR VkResult VKAPI_CALL shim_##name parameters {                                           \
@@ -134,6 +136,8 @@ OBJECT(vkCreatePipelineCache, VkPipelineCacheCreateInfo, vkDestroyPipelineCache,
 OBJECT(vkCreateDescriptorPool, VkDescriptorPoolCreateInfo, vkDestroyDescriptorPool, VkDescriptorPool)
 OBJECT(vkCreateCommandPool, VkCommandPoolCreateInfo, vkDestroyCommandPool, VkCommandPool)
 OBJECT(vkCreateFence, VkFenceCreateInfo, vkDestroyFence, VkFence)
+
+// NOLINTEND(bugprone-macro-parentheses)
 
 static VKAPI_ATTR VkResult VKAPI_CALL shim_vkCreateComputePipelines(VkDevice device, VkPipelineCache cache,
                                                                     uint32_t count,
@@ -372,34 +376,66 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL shim_vkGetDeviceProcAddr(VkDevic
     return vkGetInstanceProcAddr(last_instance, name);
 }
 
-#define ENTRY(name) {#name, (PFN_vkVoidFunction)shim_##name},
+#define ENTRY(name)                                                                                          \
+    { #name, (PFN_vkVoidFunction)shim_##name }
 
 static const struct {
     const char *name;
     PFN_vkVoidFunction function;
 } wrapped[] = {
-    ENTRY(vkEnumerateInstanceVersion) ENTRY(vkEnumerateInstanceExtensionProperties) ENTRY(
-        vkEnumeratePhysicalDevices) ENTRY(vkEnumerateDeviceExtensionProperties) ENTRY(vkQueueSubmit)
-        ENTRY(vkQueueWaitIdle) ENTRY(vkBindBufferMemory) ENTRY(vkBindImageMemory) ENTRY(
-            vkAllocateDescriptorSets) ENTRY(vkAllocateCommandBuffers) ENTRY(vkBeginCommandBuffer)
-            ENTRY(vkEndCommandBuffer) ENTRY(vkResetFences) ENTRY(vkWaitForFences) ENTRY(vkCreateBuffer) ENTRY(
-                vkDestroyBuffer) ENTRY(vkCreateImage) ENTRY(vkDestroyImage) ENTRY(vkCreateImageView)
-                ENTRY(vkDestroyImageView) ENTRY(vkCreateSampler) ENTRY(vkDestroySampler) ENTRY(
-                    vkCreateShaderModule) ENTRY(vkDestroyShaderModule) ENTRY(vkCreateDescriptorSetLayout)
-                    ENTRY(vkDestroyDescriptorSetLayout) ENTRY(vkCreatePipelineLayout) ENTRY(
-                        vkDestroyPipelineLayout) ENTRY(vkCreatePipelineCache) ENTRY(vkDestroyPipelineCache)
-                        ENTRY(vkCreateDescriptorPool) ENTRY(vkDestroyDescriptorPool)
-                            ENTRY(vkCreateCommandPool) ENTRY(vkDestroyCommandPool) ENTRY(vkCreateFence)
-                                ENTRY(vkDestroyFence) ENTRY(vkCreateComputePipelines) ENTRY(vkDestroyPipeline)
-                                    ENTRY(vkCreateInstance) ENTRY(vkDestroyInstance) ENTRY(vkCreateDevice)
-                                        ENTRY(vkDestroyDevice) ENTRY(vkGetPhysicalDeviceMemoryProperties)
-                                            ENTRY(vkGetBufferMemoryRequirements)
-                                                ENTRY(vkGetImageMemoryRequirements) ENTRY(vkAllocateMemory)
-                                                    ENTRY(vkFreeMemory) ENTRY(vkMapMemory)
-                                                        ENTRY(vkFlushMappedMemoryRanges)
-                                                            ENTRY(vkInvalidateMappedMemoryRanges)
-                                                                ENTRY(vkCmdCopyBuffer)
-                                                                    ENTRY(vkGetDeviceProcAddr)};
+    ENTRY(vkEnumerateInstanceVersion),
+    ENTRY(vkEnumerateInstanceExtensionProperties),
+    ENTRY(vkEnumeratePhysicalDevices),
+    ENTRY(vkEnumerateDeviceExtensionProperties),
+    ENTRY(vkQueueSubmit),
+    ENTRY(vkQueueWaitIdle),
+    ENTRY(vkBindBufferMemory),
+    ENTRY(vkBindImageMemory),
+    ENTRY(vkAllocateDescriptorSets),
+    ENTRY(vkAllocateCommandBuffers),
+    ENTRY(vkBeginCommandBuffer),
+    ENTRY(vkEndCommandBuffer),
+    ENTRY(vkResetFences),
+    ENTRY(vkWaitForFences),
+    ENTRY(vkCreateBuffer),
+    ENTRY(vkDestroyBuffer),
+    ENTRY(vkCreateImage),
+    ENTRY(vkDestroyImage),
+    ENTRY(vkCreateImageView),
+    ENTRY(vkDestroyImageView),
+    ENTRY(vkCreateSampler),
+    ENTRY(vkDestroySampler),
+    ENTRY(vkCreateShaderModule),
+    ENTRY(vkDestroyShaderModule),
+    ENTRY(vkCreateDescriptorSetLayout),
+    ENTRY(vkDestroyDescriptorSetLayout),
+    ENTRY(vkCreatePipelineLayout),
+    ENTRY(vkDestroyPipelineLayout),
+    ENTRY(vkCreatePipelineCache),
+    ENTRY(vkDestroyPipelineCache),
+    ENTRY(vkCreateDescriptorPool),
+    ENTRY(vkDestroyDescriptorPool),
+    ENTRY(vkCreateCommandPool),
+    ENTRY(vkDestroyCommandPool),
+    ENTRY(vkCreateFence),
+    ENTRY(vkDestroyFence),
+    ENTRY(vkCreateComputePipelines),
+    ENTRY(vkDestroyPipeline),
+    ENTRY(vkCreateInstance),
+    ENTRY(vkDestroyInstance),
+    ENTRY(vkCreateDevice),
+    ENTRY(vkDestroyDevice),
+    ENTRY(vkGetPhysicalDeviceMemoryProperties),
+    ENTRY(vkGetBufferMemoryRequirements),
+    ENTRY(vkGetImageMemoryRequirements),
+    ENTRY(vkAllocateMemory),
+    ENTRY(vkFreeMemory),
+    ENTRY(vkMapMemory),
+    ENTRY(vkFlushMappedMemoryRanges),
+    ENTRY(vkInvalidateMappedMemoryRanges),
+    ENTRY(vkCmdCopyBuffer),
+    ENTRY(vkGetDeviceProcAddr),
+};
 
 PFN_vkVoidFunction vkGetInstanceProcAddr(VkInstance instance, const char *name) {
     (void)instance;

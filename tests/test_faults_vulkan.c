@@ -53,8 +53,8 @@ struct scene {
     rope2d_positions *positions;
     rope2d_plan *plan;
     float in[2][COUNT];
-    float out[2][COUNT];
-    bool is_applied; // it came as far as apply
+    uint32_t out[2][COUNT]; // the bits of floats
+    bool is_applied;        // it came as far as apply
 };
 
 static rope2d_status apply(struct scene *scene) {
