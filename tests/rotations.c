@@ -158,7 +158,7 @@ bool rotate(rope2d_device *device, const rope2d_spec *spec, const float *coordin
     status = rope2d_plan_create(device, &types, &plan);
     if (status != ROPE2D_OK)
         goto done;
-    rope2d_tensor tensor = {1};
+    rope2d_tensor tensor = {.heads = 1};
     // Never written through an input view.
     tensor.in =
         rope2d_view_contiguous((float *)in, ROPE2D_F32, ROPE2D_LAYOUT_BNHD, 1, tokens, 1, spec->head_dim);
