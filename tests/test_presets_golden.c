@@ -195,6 +195,25 @@ static void compare_numbers(const struct run *run, bool expects_frequencies) {
     verdict(off == allowed.coordinate_ulp, golden->name, detail);
 }
 
+// The name alone says the same as the name with case.json's numbers, where the case has the model's own
+// sizes.
+static void compare_defaults(const struct run *run) {
+    rope2d_preset_info info = {.struct_size = sizeof(info)};
+    (void)rope2d_preset_get_info(run->preset, &host, &info);
+    uint32_t heads = info.heads == 0 ? 1 : info.heads;
+    if (info.is_learned || info.head_dim != run->spec.head_dim || heads != run->spec.freq_heads)
+        return;
+    rope2d_preset *preset = NULL;
+    const rope2d_preset_params params = {
+        .struct_size = sizeof(params), .name = run->preset, .flags = run->flags};
+    bool good = rope2d_preset_create(&params, &host, &preset) == ROPE2D_OK;
+    rope2d_spec spec = rope2d_preset_spec(preset);
+    size_t bytes = (size_t)run->spec.axes * run->spec.freq_heads * run->spec.pairs * sizeof(float);
+    good = good && spec.pairs == run->spec.pairs && memcmp(spec.freqs, run->spec.freqs, bytes) == 0;
+    verdict(good, run->golden->name, good ? "" : "the preset's own numbers are not the case's");
+    rope2d_preset_destroy(preset);
+}
+
 static bool prepare(const char *root, struct run *run) {
     if (!preset_case_read(root, run->preset, run->golden, &run->words))
         return false;
@@ -224,6 +243,7 @@ static void try_case(const char *root, rope2d_device *device, const struct golde
         bool is_bf16_case = strcmp(golden->name, "dinov3_bf16_periods") == 0;
         // Frequencies of the model's own code are not the exact ones that the case holds: output decides.
         compare_numbers(&run, flags == 0 || find_exception(&run).golden != NULL || is_bf16_case);
+        compare_defaults(&run);
         double off_q = rotate(device, &run.spec, &run.q, &golden->q);
         double off_k = rotate(device, &run.spec, &run.k, &golden->k);
         double off = off_k > off_q || isnan(off_k) ? off_k : off_q;
