@@ -20,21 +20,45 @@ static int complain(const char *what) {
     return STATUS_USAGE;
 }
 
+static int check_k(const struct apply_request *request) {
+    if (!request->k && (request->out_k || request->positions_k || request->heads_k || request->unrotated_k ||
+                        request->prompt_k))
+        return complain("--out-k, --positions-k, --prompt-k, --heads-k and --unrotated-k must have --k");
+    if (request->unrotated_k && !request->positions_k)
+        return complain("--unrotated-k: goes with --positions-k; otherwise --unrotated is for both");
+    return STATUS_OK;
+}
+
+// A preset says pairing, axes and how angles are formed.
+static int check_preset(const struct apply_request *request) {
+    if (!!request->grid + !!request->positions + !!request->prompt != 1)
+        return complain("one of --grid, --prompt and --positions must say where the tokens are");
+    if (request->axes != AXES_UNSAID || request->pairing || request->angles)
+        return complain("--axes, --pairing and --angles: --preset says them");
+    if (request->base && request->freqs)
+        return complain("--freqs: learned frequencies have no --base");
+    if (request->prompt && request->unrotated)
+        return complain("--unrotated: --prompt says which tokens stand still");
+    if (request->prompt_k && request->positions_k)
+        return complain("one of --prompt-k and --positions-k says where the keys are");
+    return check_k(request);
+}
+
 // What contradicts or is missing among the options, before any file is read.
 static int check_request(const struct apply_request *request) {
     if (!request->q)
         return complain("--q is missing: the file to rotate");
+    if (request->preset)
+        return check_preset(request);
+    if (request->prompt || request->prompt_k || request->model_fp32)
+        return complain("--prompt, --prompt-k and --model-fp32 must have --preset");
     if (!request->grid == !request->positions)
         return complain("one of --grid and --positions must say where the tokens are");
     if (!request->base == !request->freqs)
         return complain("one of --base and --freqs must say the frequencies");
     if (request->axes != AXES_UNSAID && request->positions)
         return complain("--axes: goes with --grid; the columns of --positions are the axes in their order");
-    if (!request->k && (request->out_k || request->positions_k || request->heads_k || request->unrotated_k))
-        return complain("--out-k, --positions-k, --heads-k and --unrotated-k must have --k");
-    if (request->unrotated_k && !request->positions_k)
-        return complain("--unrotated-k: goes with --positions-k; otherwise --unrotated is for both");
-    return STATUS_OK;
+    return check_k(request);
 }
 
 // What was given, or "dir/q_rotated.npy" for "dir/q.npy". The caller frees it.
@@ -148,7 +172,17 @@ static int run(int argc, char **argv) {
          .choices = dtype_names},
         {"dtype-out", "f32|f16|bf16", "type of the results; default: as q and k",
          .choice = &request.dtype_out, .choices = dtype_names},
-        {"grid", "HxW", "tokens are the patches of an image, row by row", .text = &request.grid},
+        {"preset", "NAME", "rotate as this model does, with its order of tokens;\nrope2d presets lists them",
+         .text = &request.preset},
+        {"model-fp32", NULL, "with --preset: the order of operations of the\nmodel's own fp32 code",
+         .flag = &request.model_fp32},
+        {"prompt", "ITEM[,ITEM...]",
+         "with --preset, what the tokens are, in their order:\nstill:N, text:N, image:HxW, image:FxHxW",
+         .text = &request.prompt},
+        {"prompt-k", "ITEM[,ITEM...]", "the same for k, when its own", .text = &request.prompt_k},
+        {"grid", "HxW",
+         "tokens are the patches of an image, row by row;\nwith --preset in its order, or FxHxW",
+         .text = &request.grid},
         {"positions", "FILE",
          "or their coordinates: .npy of float32 or integers,\n(tokens, axes) or (batch, tokens, axes)",
          .text = &request.positions},

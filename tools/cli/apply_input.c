@@ -3,10 +3,12 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "geometry.h"
 #include "message.h"
 #include "options.h"
+#include "preset_input.h"
 
 static const char *const tensor_options[JOB_TENSORS] = {"--q", "--k"};
 static const char *const dtype_names[] = {"f32", "f16", "bf16"};
@@ -247,6 +249,36 @@ static int read_unrotated(const char *option, const char *text, size_t which, st
     return result;
 }
 
+// The spec from --preset, learned frequencies from --freqs, and places by the model's rules where no file has
+// them.
+static int read_preset(const struct apply_request *request, struct apply_input *input, uint32_t *axes) {
+    uint32_t pairs = 0;
+    int result = request->freqs ? read_freqs(request, input, &pairs) : STATUS_OK;
+    if (!result && request->freqs && input->job.spec.axes * pairs == 0)
+        return no_memory("the frequencies");
+    rope2d_preset_info info = {.struct_size = sizeof info};
+    if (!result && request->freqs && !rope2d_preset_get_info(request->preset, NULL, &info) &&
+        (input->job.spec.axes != strlen(info.axes) || input->job.spec.freqs_hi ||
+         2 * pairs != (request->rotary_dim ? 2 * pairs : input->job.tensors[0].head_dim))) {
+        message("--freqs %s: has %" PRIu32 " axes and %" PRIu32
+                " pairs: must have the %zu axes of %s and half of %" PRIu32 " channels",
+                request->freqs, input->job.spec.axes, pairs, strlen(info.axes), info.name,
+                input->job.tensors[0].head_dim);
+        return STATUS_USAGE;
+    }
+    if (!result)
+        result =
+            preset_spec_make(request, input->freqs, request->freqs ? input->job.spec.freq_heads : 0, input);
+    *axes = input->job.spec.axes;
+    if (!result && (request->grid || request->prompt))
+        result = preset_positions_make(request->grid ? "--grid" : "--prompt",
+                                       request->grid ? request->grid : request->prompt, request->grid != NULL,
+                                       0, input);
+    if (!result && request->prompt_k)
+        result = preset_positions_make("--prompt-k", request->prompt_k, false, 1, input);
+    return result;
+}
+
 // q and k that turn by the same positions must have the same tokens.
 static int check_shared(const struct job *job) {
     const struct job_tensor *q = &job->tensors[0], *k = &job->tensors[1];
@@ -267,12 +299,15 @@ int apply_input_read(const struct apply_request *request, struct apply_input *in
         result = read_unrotated("--unrotated", request->unrotated, 0, input);
     if (!result && request->unrotated_k)
         result = read_unrotated("--unrotated-k", request->unrotated_k, 1, input);
-    if (!result)
-        result = request->grid ? make_grid(request, input, &axes)
-                               : read_positions("--positions", request->positions, 0, input, &axes);
+    if (!result && request->preset)
+        result = read_preset(request, input, &axes);
+    if (!result && request->positions)
+        result = read_positions("--positions", request->positions, 0, input, &axes);
+    if (!result && !request->preset && request->grid)
+        result = make_grid(request, input, &axes);
     if (!result && request->positions_k)
         result = read_positions("--positions-k", request->positions_k, 1, input, &axes);
-    if (!result)
+    if (!result && !request->preset)
         result = make_spec(request, axes, input);
     return result ? result : check_shared(&input->job);
 }
@@ -284,5 +319,6 @@ void apply_input_free(struct apply_input *input) {
         free(input->unrotated[i]);
     }
     free(input->freqs);
+    rope2d_preset_destroy(input->preset);
     *input = (struct apply_input){0};
 }

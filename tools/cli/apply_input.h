@@ -8,6 +8,7 @@
 
 #include "job.h"
 #include "npy.h"
+#include "rope2d/rope2d_presets.h"
 
 enum apply_dtype { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_FILE };
 enum apply_axes { AXES_YX, AXES_XY, AXES_UNSAID };
@@ -16,11 +17,12 @@ struct apply_request {
     const char *q, *k, *out_q, *out_k;
     const char *grid, *positions, *positions_k;
     const char *base, *freqs;
+    const char *preset, *prompt, *prompt_k;
     const char *heads_q, *heads_k, *rotary_dim;
     const char *unrotated, *unrotated_k;
     const char *device;
     int axes, pairing, layout, dtype, dtype_out, direction, angles, table;
-    bool minimum_limits;
+    bool minimum_limits, model_fp32;
 };
 
 // All zero is one that holds nothing.
@@ -29,7 +31,8 @@ struct apply_input {
     float *freqs;
     float *coordinates[JOB_TENSORS];
     rope2d_range *unrotated[JOB_TENSORS];
-    struct job job; // points into the rest
+    rope2d_preset *preset; // owns the frequencies of the spec
+    struct job job;        // points into the rest
 };
 
 // Returns an exit status, having said what is wrong. apply_input_free takes it in any state.

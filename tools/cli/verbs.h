@@ -6,6 +6,6 @@
 
 #include "options.h"
 
-extern const struct verb verb_devices, verb_apply, verb_check, verb_demo;
+extern const struct verb verb_devices, verb_presets, verb_apply, verb_check, verb_demo;
 
 #endif
