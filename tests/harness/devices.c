@@ -24,29 +24,60 @@ static char lower(char letter) {
     return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
 }
 
+static bool begins(const char *text, const char *part, size_t length) {
+    size_t same = 0;
+    while (same < length && text[same] != '\0' && lower(text[same]) == lower(part[same]))
+        same++;
+    return same == length;
+}
+
 static bool contains(const char *text, const char *part, size_t length) {
-    for (; *text != '\0'; text++) {
-        size_t same = 0;
-        while (same < length && text[same] != '\0' && lower(text[same]) == lower(part[same]))
-            same++;
-        if (same == length)
+    for (; *text != '\0'; text++)
+        if (begins(text, part, length))
             return true;
-    }
     return false;
 }
 
-static bool satisfies(const rope2d_device_info *info, const char *entry, size_t length) {
-    const char *colon = memchr(entry, ':', length);
+// An entry of ROPE2D_REQUIRE_DEVICES: part of a name, and the backend it belongs to, if it says so. Rusticl's
+// device bears llvmpipe's name, so the names of the software devices say it too.
+struct entry {
+    const char *part;
+    size_t length;
+    bool of_backend;
     rope2d_backend backend;
-    if (colon != NULL && harness_backend_from_name(entry, (size_t)(colon - entry), &backend)) {
-        if (backend != info->backend)
-            return false;
-        length -= (size_t)(colon + 1 - entry);
-        entry = colon + 1;
+};
+
+static struct entry read_entry(const char *text, size_t length) {
+    static const struct {
+        const char *name;
+        rope2d_backend backend;
+    } known[] = {{"llvmpipe", ROPE2D_BACKEND_VULKAN},
+                 {"swiftshader", ROPE2D_BACKEND_VULKAN},
+                 {"pocl", ROPE2D_BACKEND_OPENCL},
+                 {"rusticl", ROPE2D_BACKEND_OPENCL}};
+    struct entry entry = {text, length, false, ROPE2D_BACKEND_CPU};
+    const char *colon = memchr(text, ':', length);
+    size_t before = colon != NULL ? (size_t)(colon - text) : length;
+    entry.of_backend = harness_backend_from_name(text, before, &entry.backend);
+    if (entry.of_backend && colon != NULL) {
+        entry.part = colon + 1;
+        entry.length = length - before - 1;
     }
-    return contains(harness_backend_name(info->backend), entry, length) ||
-           contains(info->name, entry, length) || contains(info->vendor, entry, length) ||
-           contains(info->driver, entry, length);
+    for (size_t i = 0; !entry.of_backend && i < sizeof(known) / sizeof(known[0]); i++)
+        if (strlen(known[i].name) == length && begins(text, known[i].name, length)) {
+            entry.of_backend = true;
+            entry.backend = known[i].backend;
+        }
+    return entry;
+}
+
+static bool satisfies(const rope2d_device_info *info, const struct entry *entry) {
+    if (entry->of_backend && entry->backend != info->backend)
+        return false;
+    return contains(harness_backend_name(info->backend), entry->part, entry->length) ||
+           contains(info->name, entry->part, entry->length) ||
+           contains(info->vendor, entry->part, entry->length) ||
+           contains(info->driver, entry->part, entry->length);
 }
 
 // All devices of a backend; what is wrong goes to the report when the backend was asked for.
@@ -85,40 +116,34 @@ static bool parse(const char *wanted, bool *of_backend, rope2d_backend *backend,
                                      backend);
 }
 
-// Whether this program answers for an entry: it does unless the entry names another backend.
-static bool concerns(const char *entry, size_t length, bool of_backend, rope2d_backend backend) {
-    const char *colon = memchr(entry, ':', length);
-    rope2d_backend named;
-    size_t name_length = colon != NULL ? (size_t)(colon - entry) : length;
-    return !of_backend || !harness_backend_from_name(entry, name_length, &named) || named == backend;
-}
-
-static bool elsewhere(const char *entry, size_t length, rope2d_backend but) {
+static bool elsewhere(const struct entry *entry, rope2d_backend but) {
     for (int i = 0; i < ROPE2D_BACKEND_COUNT; i++) {
         rope2d_device_info infos[HARNESS_MAX_DEVICES] = {{0}};
         uint32_t count = i == (int)but ? 0 : list((rope2d_backend)i, infos, NULL);
         for (uint32_t j = 0; j < count; j++)
-            if (satisfies(&infos[j], entry, length))
+            if (satisfies(&infos[j], entry))
                 return true;
     }
     return false;
 }
 
+// This program answers for an entry unless that belongs to another backend.
 static void require(struct harness_devices *devices, bool of_backend, rope2d_backend backend,
                     struct harness_report *report) {
-    const char *entry = getenv("ROPE2D_REQUIRE_DEVICES");
-    while (entry != NULL && *entry != '\0') {
-        size_t length = strcspn(entry, ",");
+    const char *text = getenv("ROPE2D_REQUIRE_DEVICES");
+    while (text != NULL && *text != '\0') {
+        size_t length = strcspn(text, ",");
+        struct entry entry = read_entry(text, length);
         bool found = length == 0;
         for (uint32_t i = 0; i < devices->count; i++)
-            if (length != 0 && satisfies(&devices->infos[i], entry, length))
+            if (length != 0 && satisfies(&devices->infos[i], &entry))
                 found = devices->required[i] = true;
-        if (!found && concerns(entry, length, of_backend, backend) &&
-            !(of_backend && elsewhere(entry, length, backend)))
+        bool foreign = of_backend && entry.of_backend && entry.backend != backend;
+        if (!found && !foreign && !(of_backend && !entry.of_backend && elsewhere(&entry, backend)))
             harness_fail(report, "no device is '%.*s', which ROPE2D_REQUIRE_DEVICES names", (int)length,
-                         entry);
-        entry += length;
-        entry += *entry == ',';
+                         text);
+        text += length;
+        text += *text == ',';
     }
 }
 
