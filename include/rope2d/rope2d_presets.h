@@ -29,7 +29,7 @@ extern "C" {
 typedef enum rope2d_law {
     ROPE2D_LAW_NONE = 0,   // f(j)
     ROPE2D_LAW_LINEAR = 1, // f(j) / s: "position interpolation" (Chen et al., arXiv 2306.15595)
-    ROPE2D_LAW_NTK = 2,    // B' = B s^(d / (d - 2)) (bloc97; arXiv 2309.00071, section 3.1)
+    ROPE2D_LAW_NTK = 2,    // B' = B s^(d / (d - 2)) (bloc97; arXiv 2309.00071)
     // B' = B (s L/L0 - (s - 1))^(d / (d - 2)) where L > L0: "dynamic NTK", as transformers' rope_type
     // "dynamic"
     ROPE2D_LAW_DYNAMIC = 3,

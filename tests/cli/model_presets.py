@@ -33,8 +33,12 @@ def list_presets(runner):
     cases = {path.parent.name for path in runner.golden.glob("*/case.json")}
     proofs = " ".join(preset["proven_by"] for preset in presets if preset["is_proven"]).split()
     runner.check("presets: every golden case proves one", sorted(proofs) == sorted(cases), str(set(proofs) ^ cases))
+    page = (runner.golden.parents[1] / "docs" / "presets.md").read_text()
     for preset in presets:
         name = preset["name"]
+        row = next((line for line in page.splitlines() if line.startswith(f"| `{name}` | {preset['title']} |")), "")
+        proof = preset["proven_by"].split()
+        runner.check(f"docs/presets.md: {name}", row and all(word in row for word in proof), row)
         runner.expect(f"presets {name}", ["presets", name], 0, preset["title"], preset["source"])
         shown = json.loads(runner.expect(f"presets {name} as JSON", ["presets", name, "--json"], 0).output)
         if preset["is_learned"]:
