@@ -3,17 +3,22 @@
 // The arithmetic and the indexing of every kernel: one text for GLSL, OpenCL C and C. No pointers, swizzles
 // or brace initialisers: what the languages do not share stands in their preludes:
 //
-//   R_FN                      how a function begins
-//   R_MEM, R_M                the memory a function works on, as first parameter and first argument; empty in
-//   GLSL R_FLOAT(u) R_BITS(f) R_FROM_BITS(u)   value and bit conversions precise                   no
-//   contraction of what is assigned to the variable R_IN, R_OUT, R_WIDE, R_TWO_ANGLES     element types; four
-//   pairs to a unit or one; two angles to a pair or one R_SHAPE(i) R_UNIT(i) R_ROW(i)         words of the
-//   shape, units of the plan, row numbers r_entry r_read_entry(i)   (cos, sin) as a type with .x and .y
-//   r_load(k, i)              the bits of element i of input k (R_IN), in the low bits
-//   r_store(k, i, bits)       the same for output k (R_OUT); a 16-bit store leaves its neighbour in the word
-//   alone r_store_two(k, i, word)   elements i and i + 1 of a 16-bit output, in one word, i's index even
+// clang-format off
+//   R_FN                       how a function begins
+//   R_MEM, R_M                 the memory a function works on, as first parameter and first argument; empty in GLSL
+//   R_FLOAT(u) R_UINT(i)       conversions of values
+//   R_BITS(f) R_FROM_BITS(u)   conversions that keep the bits
+//   precise                    no contraction of what is assigned to the variable
+//   R_IN, R_OUT                element types
+//   R_WIDE, R_TWO_ANGLES       four pairs to a unit or one; two angles to a pair or one
+//   R_SHAPE(i) R_UNIT(i) R_ROW(i)   words of the shape, units of the plan, row numbers
+//   r_entry r_read_entry(i)    (cos, sin) as a type with .x and .y
+//   r_load(k, i)               the bits of element i of input k (R_IN), in the low bits
+//   r_store(k, i, bits)        the same for output k (R_OUT); a 16-bit store leaves its neighbour in the word alone
+//   r_store_two(k, i, word)    elements i and i + 1 of a 16-bit output, in one word, i's index even
+// clang-format on
 //
-// Every product and sum is rounded by itself: a fused multiply-add changes about a quarter of all outputs.
+// Every product and sum is rounded by itself: a fused multiply-add changes a good part of all outputs.
 
 R_FN uint r_widen_f16(uint h) {
     uint sign = (h & 0x8000u) << 16;

@@ -90,8 +90,7 @@ rope2d_status rope2d_pattern_create(rope2d_pattern *pattern, const rope2d_spec *
 void rope2d_pattern_destroy(rope2d_pattern *pattern, const rope2d_host *host);
 bool rope2d_pattern_equal(const rope2d_pattern *a, const rope2d_pattern *b);
 
-// ---------------------------------------------------------------------------------------------------
-// device.c
+// ---------------------------------------------------------------------------------------- device.c
 
 struct rope2d_device {
     rope2d_host host; // resolved
@@ -103,8 +102,7 @@ struct rope2d_device {
     void *impl;
 };
 
-// ------------------------------------------------------------------------------------------------
-// positions.c
+// ------------------------------------------------------------------------------------- positions.c
 
 struct rope2d_positions {
     rope2d_device *device;
@@ -123,8 +121,7 @@ struct rope2d_positions {
     void *impl;                 // the backend's: table and rows on the device
 };
 
-// ------------------------------------------------------------------------------------------------------
-// plan.c
+// ------------------------------------------------------------------------------------------ plan.c
 
 struct rope2d_plan {
     rope2d_device *device;
@@ -138,8 +135,7 @@ struct rope2d_plan {
     void *impl;                    // the backend's: pipelines or kernels, units on the device
 };
 
-// ------------------------------------------------------------------------------- tensor.c, apply.c: checked
-// work
+// ------------------------------------------------------------------ tensor.c, apply.c: checked work
 
 typedef struct rope2d_span {
     unsigned char *first; // element of batch 0, token 0, head 0, channel 0
@@ -174,8 +170,7 @@ rope2d_status rope2d_tensors_check(const rope2d_plan *plan, const rope2d_apply_p
 rope2d_status rope2d_portable_apply(const rope2d_plan *plan, const rope2d_positions *positions,
                                     const rope2d_work *work);
 
-// --------------------------------------------------------------------------------------------------
-// selftest.c
+// -------------------------------------------------------------------------------------- selftest.c
 
 // Runs both kinds of units of the plan through its backend's own apply and compares with the portable path.
 rope2d_status rope2d_self_test(const rope2d_plan *plan, rope2d_exactness *exactness);

@@ -37,8 +37,7 @@ static double at(const cJSON *list, int index) {
     return cJSON_IsNumber(item) ? item->valuedouble : 0;
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// grid
+// -------------------------------------------------------------------------------------------- grid
 
 static rope2d_item image(const cJSON *sizes) {
     int last = cJSON_GetArraySize(sizes) - 1;
@@ -108,8 +107,7 @@ static void add_rest(const char *preset, uint64_t tokens, rope2d_item *items, ui
     (*count)++;
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// params
+// ------------------------------------------------------------------------------------------ params
 
 static void read_pairs(const cJSON *params, rope2d_preset_params *out) {
     const struct {

@@ -21,8 +21,7 @@ static uint32_t frame_of(const struct formula_sizes *sizes, uint32_t token) {
     return token / sizes->columns / sizes->rows;
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// images
+// ------------------------------------------------------------------------------------------ images
 
 // facebookresearch/perception_models, Rope2D: RotaryEmbedding(dim / 2) on columns, then on rows, each + 1
 static struct formula_pair perception_pair(uint32_t head, uint32_t i) {
@@ -77,8 +76,7 @@ static int loftr_place(const struct formula_sizes *sizes, uint32_t token, long d
     return 1;
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// video
+// ------------------------------------------------------------------------------------------- video
 
 // diffusers, LTX2AudioVideoRotaryPosEmbed, "split": theta^linspace(0, 1, 4096 // 6) pi / 2; pairs left over
 // first
@@ -122,8 +120,7 @@ static struct formula_pair minimax_pair(uint32_t head, uint32_t i) {
     return (struct formula_pair){i, i + 48, (int)i / 16, power(10000, 2.0L * (i % 16) / 32)};
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// language
+// ---------------------------------------------------------------------------------------- language
 
 // text, then an image of the merged grid
 static int mrope_place(const struct formula_sizes *sizes, uint32_t token, long double *at) {

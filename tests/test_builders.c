@@ -39,8 +39,7 @@ static double distance(float is, long double wants) { // in ulp of fp32; near 0,
     return (double)(fabsl((long double)is - wants) / ldexpl(1, exponent - 24));
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// rules
+// ------------------------------------------------------------------------------------------- rules
 
 static long double place(const rope2d_axis *axis, int i, int n, int rows, int columns) {
     long double scale = axis->scale == 0 ? 1 : axis->scale, reference = axis->reference,
@@ -130,8 +129,7 @@ static void try_special_rules(void) {
     verdict(is[0] == 0 && is[6] == 0, "counting nothing", is[0]);
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// orders
+// ------------------------------------------------------------------------------------------ orders
 
 struct key {
     uint64_t parts[6];
@@ -202,8 +200,7 @@ static void try_orders(void) {
                                                .window = 1 + rows % 4});
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// sequences
+// --------------------------------------------------------------------------------------- sequences
 
 // A prefix, two images of different sizes packed, and what follows: written out.
 static void try_packed(void) {
@@ -288,8 +285,7 @@ static void try_keypoints(void) {
     verdict(status == ROPE2D_OK && memcmp(is, wants, sizeof(is)) == 0, "keypoints", is[0]);
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// refusals
+// ---------------------------------------------------------------------------------------- refusals
 
 static void refuses(rope2d_status is, rope2d_status wants, const char *name) {
     if (is != wants)

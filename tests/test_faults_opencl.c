@@ -165,8 +165,7 @@ static void check_life(const life *way, const int *codes, unsigned code_count) {
     job_release(&right);
 }
 
-// ------------------------------------------------------------------------------------------------ all of
-// them
+// -------------------------------------------------------------------------------------- all of them
 
 static bool open_shim(const char *path) {
     void *shim = dlopen(path, RTLD_NOW | RTLD_LOCAL);

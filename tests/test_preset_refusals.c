@@ -39,8 +39,7 @@ static rope2d_preset *make(rope2d_preset_params params) {
     return preset;
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// refusals
+// ---------------------------------------------------------------------------------------- refusals
 
 static void refuses(rope2d_preset_params params, rope2d_status wants, const char *what) {
     rope2d_preset *preset = (rope2d_preset *)&params; // must become NULL
@@ -158,8 +157,7 @@ static void try_prompts(void) {
     rope2d_preset_destroy(preset);
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// memory
+// ------------------------------------------------------------------------------------------ memory
 
 struct memory {
     int left, held;

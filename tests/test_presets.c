@@ -47,8 +47,7 @@ static rope2d_preset *make(rope2d_preset_params params) {
     return preset;
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// against formulas
+// -------------------------------------------------------------------------------- against formulas
 
 static void try_frequencies(const struct formula *formula, const rope2d_spec *spec) {
     double worst = 0;
@@ -223,8 +222,7 @@ static void try_learned(void) {
     rope2d_preset_destroy(preset);
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// what callers change
+// ----------------------------------------------------------------------------- what callers change
 
 static void try_changes(void) {
     rope2d_preset *preset =

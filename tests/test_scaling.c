@@ -40,8 +40,7 @@ static double distance(float is, long double wants) {
     return (double)(fabsl((long double)is - wants) / ulp);
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// the laws as their sources write them
+// ------------------------------------------------------------ the laws as their sources write them
 
 static long double plain(long double base, unsigned j, unsigned d) {
     return 1 / powl(base, 2.0L * j / d);

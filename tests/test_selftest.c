@@ -27,8 +27,7 @@ enum fault {
 static const char *const fault_names[FAULTS] = {"none",     "contraction", "fused conversion", "toward zero",
                                                 "overflow", "flushing",    "neighbour",        "stuck"};
 
-// -------------------------------------------------------------------------------------------- a faulty
-// device
+// ---------------------------------------------------------------------------------- a faulty device
 
 static enum fault fault_now;
 

@@ -149,8 +149,7 @@ static void expect_outputs(const struct example *e) {
     }
 }
 
-// --------------------------------------------------------------------------------------- a kernel by its
-// words
+// ---------------------------------------------------------------------------- a kernel by its words
 
 struct dispatch {
     const struct example *e;

@@ -106,8 +106,7 @@ CALL(vkWaitForFences,
      (VkDevice device, uint32_t count, const VkFence *fences, VkBool32 all, uint64_t timeout),
      (device, count, fences, all, timeout))
 
-// ---------------------------------------------------------------------------------- objects, which are
-// counted
+// ----------------------------------------------------------------------- objects, which are counted
 
 #define OBJECT(create, create_info, destroy, type)                                                           \
     static VKAPI_ATTR VkResult VKAPI_CALL shim_##create(                                                     \
