@@ -41,8 +41,9 @@ static rope2d_status check_range(const rope2d_spec *spec, const rope2d_host *hos
                            spec->rotary_dim, spec->rotary_begin, spec->head_dim, rest);
     uint32_t rotated = spec->rotary_dim == 0 ? rest : spec->rotary_dim;
     if (rotated % 2 != 0)
-        return rope2d_fail(host, ROPE2D_ERROR_ROTARY_RANGE,
-                           "spec.rotary_dim is %" PRIu32 ": %" PRIu32 " rotated channels are odd in number",
+        return rope2d_fail(host, ROPE2D_ERROR_ROTARY_ODD,
+                           "spec.rotary_dim is %" PRIu32 ": %" PRIu32
+                           " rotated channels are odd in number, and must be even",
                            spec->rotary_dim, rotated);
     if (spec->pairs != 0 && spec->pairs != rotated / 2)
         return rope2d_fail(host, ROPE2D_ERROR_PAIRING,

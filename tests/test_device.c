@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The life of devices and plans on the CPU: what is refused, with which status; every callback of the host.
 #include "config.h"
-#include "rope2d/rope2d.h"
+#include "internal.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -55,6 +55,16 @@ static void expect(rope2d_status status, rope2d_status expected, const char *wor
     record.last[0] = '\0';
 }
 
+#if !ROPE2D_HAVE_VULKAN || !ROPE2D_HAVE_OPENCL
+static void expect_missing(rope2d_backend backend, const char *option) {
+    const rope2d_device_params params = {.struct_size = sizeof(params), .backend = backend, .host = &host};
+    rope2d_device *device = NULL;
+    expect(rope2d_device_create(&params, &device), ROPE2D_ERROR_BACKEND_MISSING, option, "a device of it");
+    expect(device == NULL && record.bytes == 0 ? ROPE2D_OK : ROPE2D_STATUS_COUNT, ROPE2D_OK, NULL,
+           "a backend that is not there leaves nothing");
+}
+#endif
+
 static void test_enumerate(void) {
     rope2d_device_info infos[2] = {{.struct_size = sizeof(infos[0])}, {.struct_size = sizeof(infos[0])}};
     uint32_t count = 2;
@@ -75,11 +85,13 @@ static void test_enumerate(void) {
            "struct_size of an info");
 #if !ROPE2D_HAVE_VULKAN
     expect(rope2d_enumerate(ROPE2D_BACKEND_VULKAN, &host, &count, NULL), ROPE2D_ERROR_BACKEND_MISSING,
-           "Vulkan", "no Vulkan");
+           "-Dvulkan=enabled", "no Vulkan");
+    expect_missing(ROPE2D_BACKEND_VULKAN, "-Dvulkan=enabled");
 #endif
 #if !ROPE2D_HAVE_OPENCL
     expect(rope2d_enumerate(ROPE2D_BACKEND_OPENCL, &host, &count, NULL), ROPE2D_ERROR_BACKEND_MISSING,
-           "OpenCL", "no OpenCL");
+           "-Dopencl=enabled", "no OpenCL");
+    expect_missing(ROPE2D_BACKEND_OPENCL, "-Dopencl=enabled");
 #endif
 }
 
@@ -107,6 +119,35 @@ static void test_create(void) {
         expect(rope2d_device_create(&params, &device), ROPE2D_ERROR_HOST_MEMORY, "memory", "no memory");
     }
     rope2d_device_destroy(NULL);
+}
+
+// Kernels come from the folder of the params, else from that of the environment; an empty one is none.
+static void test_shader_folder(void) {
+    static const struct {
+        const char *environment;
+        const char *params;
+        const char *expected;
+    } cases[] = {{NULL, NULL, NULL}, {"there", NULL, "there"}, {"there", "here", "here"},
+                 {"", NULL, NULL},   {NULL, "here", "here"},   {"there", "", NULL}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const rope2d_device_params params = {
+            .struct_size = sizeof(params), .host = &host, .shader_folder = cases[i].params};
+        rope2d_device *device = NULL;
+        if (cases[i].environment != NULL)
+            setenv("ROPE2D_SHADERS", cases[i].environment, 1);
+        else
+            unsetenv("ROPE2D_SHADERS");
+        expect(rope2d_device_create(&params, &device), ROPE2D_OK, NULL, "a device with a shader folder");
+        const char *expected = cases[i].expected;
+        const char *folder = device != NULL ? device->shader_folder : "no device";
+        const bool same =
+            expected == NULL || folder == NULL ? expected == folder : strcmp(expected, folder) == 0;
+        const bool compiles = device != NULL && (device->flags & ROPE2D_DEVICE_RUNTIME_COMPILE) != 0;
+        expect(same && compiles == (expected != NULL) ? ROPE2D_OK : ROPE2D_STATUS_COUNT, ROPE2D_OK, NULL,
+               "ROPE2D_SHADERS");
+        rope2d_device_destroy(device);
+    }
+    unsetenv("ROPE2D_SHADERS");
 }
 
 static void test_plan(rope2d_device *device) {
@@ -176,6 +217,7 @@ int main(void) {
     rope2d_device *device = NULL;
     rope2d_device_info info = {.struct_size = sizeof(info)};
     test_enumerate();
+    test_shader_folder();
     test_create();
     expect(rope2d_device_create(&params, &device), ROPE2D_OK, NULL, "create");
     if (device) {

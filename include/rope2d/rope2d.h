@@ -50,7 +50,8 @@ typedef enum rope2d_status {
     ROPE2D_ERROR_STRUCT_SIZE,      // struct_size is none that this version knows
     ROPE2D_ERROR_ENUM,             // a value that its enumeration or its flags do not have
     ROPE2D_ERROR_HEAD_DIM,         // head_dim is 0 or above ROPE2D_MAX_HEAD_DIM
-    ROPE2D_ERROR_ROTARY_RANGE,     // the rotated channels are odd in number or reach past head_dim
+    ROPE2D_ERROR_ROTARY_RANGE,     // the rotated channels reach past head_dim, or are not a preset's
+    ROPE2D_ERROR_ROTARY_ODD,       // the rotated channels are odd in number
     ROPE2D_ERROR_PAIRING,          // a pair uses a channel twice or one that is not there
     ROPE2D_ERROR_AXES,             // axes is 0 or above ROPE2D_MAX_AXES
     ROPE2D_ERROR_FREQUENCY,        // a frequency is missing, NaN or infinite
