@@ -19,8 +19,8 @@ bool tally_check(tally *counts, bool holds, const char *format, ...) {
         return true;
     }
     counts->failed++;
-    va_start(arguments, format);
     fputs("FAILED: ", stdout);
+    va_start(arguments, format);
     vprintf(format, arguments);
     putchar('\n');
     va_end(arguments);

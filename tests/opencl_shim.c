@@ -91,13 +91,13 @@ static void find_real(const char *name, void *function, size_t size) {
         return result;                                                                                       \
     }
 
-// Calls that return an object, or memory, and write their status to *errcode.
+// Calls that return an object, or memory, and write their status to *errcode_ret.
 #define MAKING(type, name, parameters, arguments)                                                            \
     CL_API_ENTRY type CL_API_CALL name parameters {                                                          \
         type result;                                                                                         \
         if (fails(#name)) {                                                                                  \
-            if (errcode)                                                                                     \
-                *errcode = shim.code;                                                                        \
+            if (errcode_ret)                                                                                 \
+                *errcode_ret = shim.code;                                                                    \
             return NULL;                                                                                     \
         }                                                                                                    \
         REAL(name, arguments);                                                                               \
@@ -116,78 +116,90 @@ static void find_real(const char *name, void *function, size_t size) {
         return failing ? shim.code : result;                                                                 \
     }
 
-PLAIN(clGetPlatformIDs, (cl_uint room, cl_platform_id *ids, cl_uint *count), (room, ids, count))
+PLAIN(clGetPlatformIDs, (cl_uint num_entries, cl_platform_id *platforms, cl_uint *num_platforms),
+      (num_entries, platforms, num_platforms))
 PLAIN(clGetPlatformInfo,
-      (cl_platform_id id, cl_platform_info field, size_t size, void *value, size_t *needed),
-      (id, field, size, value, needed))
+      (cl_platform_id platform, cl_platform_info param_name, size_t param_value_size, void *param_value,
+       size_t *param_value_size_ret),
+      (platform, param_name, param_value_size, param_value, param_value_size_ret))
 PLAIN(clGetDeviceIDs,
-      (cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id *ids, cl_uint *count),
-      (platform, type, room, ids, count))
-PLAIN(clGetDeviceInfo, (cl_device_id id, cl_device_info field, size_t size, void *value, size_t *needed),
-      (id, field, size, value, needed))
+      (cl_platform_id platform, cl_device_type device_type, cl_uint num_entries, cl_device_id *devices,
+       cl_uint *num_devices),
+      (platform, device_type, num_entries, devices, num_devices))
+PLAIN(clGetDeviceInfo,
+      (cl_device_id device, cl_device_info param_name, size_t param_value_size, void *param_value,
+       size_t *param_value_size_ret),
+      (device, param_name, param_value_size, param_value, param_value_size_ret))
 PLAIN(clGetSupportedImageFormats,
-      (cl_context context, cl_mem_flags flags, cl_mem_object_type type, cl_uint room,
-       cl_image_format *formats, cl_uint *count),
-      (context, flags, type, room, formats, count))
+      (cl_context context, cl_mem_flags flags, cl_mem_object_type image_type, cl_uint num_entries,
+       cl_image_format *image_formats, cl_uint *num_image_formats),
+      (context, flags, image_type, num_entries, image_formats, num_image_formats))
 PLAIN(clBuildProgram,
-      (cl_program program, cl_uint count, const cl_device_id *ids, const char *options,
-       void(CL_CALLBACK *notify)(cl_program, void *), void *user),
-      (program, count, ids, options, notify, user))
+      (cl_program program, cl_uint num_devices, const cl_device_id *device_list, const char *options,
+       void(CL_CALLBACK *pfn_notify)(cl_program, void *), void *user_data),
+      (program, num_devices, device_list, options, pfn_notify, user_data))
 PLAIN(clGetProgramBuildInfo,
-      (cl_program program, cl_device_id id, cl_program_build_info field, size_t size, void *value,
-       size_t *needed),
-      (program, id, field, size, value, needed))
+      (cl_program program, cl_device_id device, cl_program_build_info param_name, size_t param_value_size,
+       void *param_value, size_t *param_value_size_ret),
+      (program, device, param_name, param_value_size, param_value, param_value_size_ret))
 PLAIN(clGetKernelWorkGroupInfo,
-      (cl_kernel kernel, cl_device_id id, cl_kernel_work_group_info field, size_t size, void *value,
-       size_t *needed),
-      (kernel, id, field, size, value, needed))
-PLAIN(clSetKernelArg, (cl_kernel kernel, cl_uint index, size_t size, const void *value),
-      (kernel, index, size, value))
+      (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info param_name, size_t param_value_size,
+       void *param_value, size_t *param_value_size_ret),
+      (kernel, device, param_name, param_value_size, param_value, param_value_size_ret))
+PLAIN(clSetKernelArg, (cl_kernel kernel, cl_uint arg_index, size_t arg_size, const void *arg_value),
+      (kernel, arg_index, arg_size, arg_value))
 PLAIN(clEnqueueWriteBuffer,
-      (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, const void *data,
-       cl_uint waits, const cl_event *wait, cl_event *event),
-      (queue, buffer, blocking, offset, size, data, waits, wait, event))
+      (cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_write, size_t offset, size_t size,
+       const void *ptr, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event),
+      (command_queue, buffer, blocking_write, offset, size, ptr, num_events_in_wait_list, event_wait_list,
+       event))
 PLAIN(clEnqueueWriteImage,
-      (cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin, const size_t *region,
-       size_t row_pitch, size_t slice_pitch, const void *data, cl_uint waits, const cl_event *wait,
-       cl_event *event),
-      (queue, image, blocking, origin, region, row_pitch, slice_pitch, data, waits, wait, event))
+      (cl_command_queue command_queue, cl_mem image, cl_bool blocking_write, const size_t *origin,
+       const size_t *region, size_t input_row_pitch, size_t input_slice_pitch, const void *ptr,
+       cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event),
+      (command_queue, image, blocking_write, origin, region, input_row_pitch, input_slice_pitch, ptr,
+       num_events_in_wait_list, event_wait_list, event))
 PLAIN(clEnqueueNDRangeKernel,
-      (cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset,
-       const size_t *global, const size_t *local, cl_uint waits, const cl_event *wait, cl_event *event),
-      (queue, kernel, dimensions, offset, global, local, waits, wait, event))
-PLAIN(clFinish, (cl_command_queue queue), (queue))
+      (cl_command_queue command_queue, cl_kernel kernel, cl_uint work_dim, const size_t *global_work_offset,
+       const size_t *global_work_size, const size_t *local_work_size, cl_uint num_events_in_wait_list,
+       const cl_event *event_wait_list, cl_event *event),
+      (command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
+       num_events_in_wait_list, event_wait_list, event))
+PLAIN(clFinish, (cl_command_queue command_queue), (command_queue))
 
 MAKING(cl_context, clCreateContext,
-       (const cl_context_properties *properties, cl_uint count, const cl_device_id *ids,
-        void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *user, cl_int *errcode),
-       (properties, count, ids, notify, user, errcode))
+       (const cl_context_properties *properties, cl_uint num_devices, const cl_device_id *devices,
+        void(CL_CALLBACK *pfn_notify)(const char *, const void *, size_t, void *), void *user_data,
+        cl_int *errcode_ret),
+       (properties, num_devices, devices, pfn_notify, user_data, errcode_ret))
 MAKING(cl_command_queue, clCreateCommandQueue,
-       (cl_context context, cl_device_id id, cl_command_queue_properties properties, cl_int *errcode),
-       (context, id, properties, errcode))
+       (cl_context context, cl_device_id device, cl_command_queue_properties properties, cl_int *errcode_ret),
+       (context, device, properties, errcode_ret))
 MAKING(cl_mem, clCreateBuffer,
-       (cl_context context, cl_mem_flags flags, size_t size, void *data, cl_int *errcode),
-       (context, flags, size, data, errcode))
+       (cl_context context, cl_mem_flags flags, size_t size, void *host_ptr, cl_int *errcode_ret),
+       (context, flags, size, host_ptr, errcode_ret))
 MAKING(cl_mem, clCreateImage,
-       (cl_context context, cl_mem_flags flags, const cl_image_format *format, const cl_image_desc *desc,
-        void *data, cl_int *errcode),
-       (context, flags, format, desc, data, errcode))
+       (cl_context context, cl_mem_flags flags, const cl_image_format *image_format,
+        const cl_image_desc *image_desc, void *host_ptr, cl_int *errcode_ret),
+       (context, flags, image_format, image_desc, host_ptr, errcode_ret))
 MAKING(cl_program, clCreateProgramWithSource,
-       (cl_context context, cl_uint count, const char **texts, const size_t *sizes, cl_int *errcode),
-       (context, count, texts, sizes, errcode))
-MAKING(cl_kernel, clCreateKernel, (cl_program program, const char *name, cl_int *errcode),
-       (program, name, errcode))
+       (cl_context context, cl_uint count, const char **strings, const size_t *lengths, cl_int *errcode_ret),
+       (context, count, strings, lengths, errcode_ret))
+MAKING(cl_kernel, clCreateKernel, (cl_program program, const char *kernel_name, cl_int *errcode_ret),
+       (program, kernel_name, errcode_ret))
 MAKING(void *, clEnqueueMapBuffer,
-       (cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags, size_t offset,
-        size_t size, cl_uint waits, const cl_event *wait, cl_event *event, cl_int *errcode),
-       (queue, buffer, blocking, flags, offset, size, waits, wait, event, errcode))
+       (cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_map, cl_map_flags map_flags,
+        size_t offset, size_t size, cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+        cl_event *event, cl_int *errcode_ret),
+       (command_queue, buffer, blocking_map, map_flags, offset, size, num_events_in_wait_list,
+        event_wait_list, event, errcode_ret))
 
-ENDING(clEnqueueUnmapMemObject, mapped,
-       (cl_command_queue queue, cl_mem memory, void *mapped, cl_uint waits, const cl_event *wait,
-        cl_event *event),
-       (queue, memory, mapped, waits, wait, event))
+ENDING(clEnqueueUnmapMemObject, mapped_ptr,
+       (cl_command_queue command_queue, cl_mem memobj, void *mapped_ptr, cl_uint num_events_in_wait_list,
+        const cl_event *event_wait_list, cl_event *event),
+       (command_queue, memobj, mapped_ptr, num_events_in_wait_list, event_wait_list, event))
 ENDING(clReleaseContext, context, (cl_context context), (context))
-ENDING(clReleaseCommandQueue, queue, (cl_command_queue queue), (queue))
-ENDING(clReleaseMemObject, memory, (cl_mem memory), (memory))
+ENDING(clReleaseCommandQueue, command_queue, (cl_command_queue command_queue), (command_queue))
+ENDING(clReleaseMemObject, memobj, (cl_mem memobj), (memobj))
 ENDING(clReleaseProgram, program, (cl_program program), (program))
 ENDING(clReleaseKernel, kernel, (cl_kernel kernel), (kernel))
