@@ -30,6 +30,7 @@ struct suite {
     uint32_t device_count;
     struct harness_device devices[HARNESS_MAX_DEVICES];
     unsigned long ran[HARNESS_MAX_DEVICES];
+    unsigned long exactness[HARNESS_MAX_DEVICES][4]; // runs by what their plan says of itself
     double worst;
 };
 
@@ -84,6 +85,7 @@ static void judge(struct suite *suite, const struct harness_work *work, const st
         fail(suite, work, device, table, "the plan does not tell about itself");
         return;
     }
+    suite->exactness[device][info.exactness]++;
     if (!judge_bits(suite, work, truth, device, info.exactness, blocks, text) ||
         !harness_verdict_oracle(work, truth, blocks, info.exactness != ROPE2D_EXACT, &worst, text) ||
         !harness_verdict_guards(work, blocks, text)) {
@@ -256,6 +258,10 @@ static void open_devices(struct suite *suite) {
 }
 
 static void close_devices(struct suite *suite) {
+    for (uint32_t i = 0; i < suite->device_count; i++)
+        printf("%s: %lu runs of exact plans, %lu of plans that flush subnormals, %lu of inexact ones\n",
+               suite->devices[i].info.name, suite->exactness[i][ROPE2D_EXACT],
+               suite->exactness[i][ROPE2D_EXACT_NORMAL], suite->exactness[i][ROPE2D_INEXACT]);
     for (uint32_t i = 0; i < suite->device_count; i++)
         if (suite->ran[i] == 0)
             harness_fail(&suite->report, "nothing ran on %s", suite->devices[i].info.name);
