@@ -173,7 +173,6 @@ static double frequency(const preset_shape *shape, uint32_t axis, uint32_t pair,
 }
 
 void rope2d_preset_frequencies(const preset_shape *shape, float *freqs, float *freqs_hi) {
-    rope2d_control control = rope2d_control_enter();
     uint32_t row = shape->heads * shape->pairs; // of one axis
     for (uint32_t pair = 0; pair < row; pair++) {
         uint32_t number = 0;
@@ -185,5 +184,4 @@ void rope2d_preset_frequencies(const preset_shape *shape, float *freqs, float *f
                 freqs_hi[at] = a == axis ? (float)frequency(shape, axis, pair, number, 1) : 0;
         }
     }
-    rope2d_control_leave(control);
 }

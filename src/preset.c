@@ -97,7 +97,9 @@ rope2d_status rope2d_preset_create(const rope2d_preset_params *params, const rop
     if (made == NULL)
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "no memory for a preset");
     made->host = resolved;
+    rope2d_control control = rope2d_control_enter();
     rope2d_status status = build(made, params);
+    rope2d_control_leave(control);
     if (status != ROPE2D_OK)
         rope2d_preset_destroy(made);
     else

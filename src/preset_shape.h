@@ -27,7 +27,8 @@ rope2d_status rope2d_preset_shape(const rope2d_preset_params *params, const rope
 // within that axis. Not for dense rows.
 uint32_t rope2d_preset_axis(const preset_shape *shape, uint32_t pair, uint32_t *number);
 
-// Fills [axes][heads][pairs]; hi, for rows with two angles, too. Not for learned rows.
+// Fills [axes][heads][pairs]; hi, for rows with two angles, too. Not for learned rows. The caller has set the
+// floating-point control word.
 void rope2d_preset_frequencies(const preset_shape *shape, float *freqs, float *freqs_hi);
 
 struct rope2d_preset {

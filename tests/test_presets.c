@@ -5,6 +5,7 @@
 #include "preset_formulas.h"
 #include "rope2d/rope2d_presets.h"
 
+#include <fenv.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -292,6 +293,53 @@ static void try_steps(void) {
     verdict(off[0] < 5e-4 && off[1] < off[0], "ggml-mrope", "steps", off[1]);
 }
 
+// --------------------------------------------------------------------------------------------------------------
+// the caller's floating-point control word
+
+// Sums of every bit of a preset's frequencies and of the places of a prompt.
+static uint64_t bits_of(const char *name, uint32_t flags) {
+    rope2d_preset_params params = {.name = name, .flags = flags};
+    if (strcmp(name, "gpt-neox") == 0)
+        params.scaling[0] = (rope2d_scaling){.law = ROPE2D_LAW_YARN, .factor = 3, .original_length = 4096};
+    rope2d_preset *preset = make(params);
+    rope2d_spec spec = rope2d_preset_spec(preset);
+    uint64_t sum = 0;
+    uint32_t word;
+    for (size_t i = 0; preset != NULL && i < (size_t)spec.axes * spec.freq_heads * spec.pairs; i++) {
+        memcpy(&word, &spec.freqs[i], sizeof(word));
+        sum = sum * 31 + word;
+    }
+    memcpy(&word, &spec.magnitude, sizeof(word));
+    sum = sum * 31 + word;
+    const rope2d_item image = {.frames = 1, .rows = 6, .columns = 14};
+    const rope2d_prompt prompt = {.struct_size = sizeof(prompt), .items = &image, .item_count = 1};
+    static float coordinates[6 * 14 * 4];
+    memset(coordinates, 0, sizeof(coordinates));
+    rope2d_tokens tokens = {.struct_size = sizeof(tokens), .tokens = 84, .coordinates = coordinates};
+    (void)rope2d_preset_positions(preset, &prompt, &host, &tokens);
+    for (size_t i = 0; i < sizeof(coordinates) / sizeof(*coordinates); i++) {
+        memcpy(&word, &coordinates[i], sizeof(word));
+        sum = sum * 31 + word;
+    }
+    rope2d_preset_destroy(preset);
+    return sum;
+}
+
+static void try_rounding(void) {
+    static const int modes[] = {FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
+    for (uint32_t i = 0; i < rope2d_preset_count(); i++)
+        for (uint32_t flags = 0; flags < 2; flags++) {
+            uint64_t wants = bits_of(rope2d_preset_name(i), flags);
+            bool same = true;
+            for (int m = 0; m < 3; m++) {
+                (void)fesetround(modes[m]);
+                same = same && bits_of(rope2d_preset_name(i), flags) == wants && fegetround() == modes[m];
+                (void)fesetround(FE_TONEAREST);
+            }
+            verdict(same, rope2d_preset_name(i), "another rounding mode", flags);
+        }
+}
+
 int main(void) {
     rope2d_device *device = NULL;
     const rope2d_device_params cpu = {.struct_size = sizeof(cpu)};
@@ -303,6 +351,7 @@ int main(void) {
     try_learned();
     try_changes();
     try_steps();
+    try_rounding();
     rope2d_device_destroy(device);
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
     return failed != 0;
