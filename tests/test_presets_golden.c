@@ -257,6 +257,38 @@ static void try_case(const char *root, rope2d_device *device, const struct golde
     places_free(&run.k);
 }
 
+// Controls: a wrong base, the rows of an image in place of its blocks, and swapped axes must be far off.
+static void try_controls(const char *root, rope2d_device *device) {
+    static const char *const names[] = {"right", "wrong base", "wrong order", "swapped axes"};
+    struct golden_case golden;
+    char path[1024], error[GOLDEN_ERROR_SIZE];
+    (void)snprintf(path, sizeof(path), "%s/qwen2vl_vision", root);
+    if (!golden_load(path, &golden, error)) {
+        verdict(false, "controls", error);
+        return;
+    }
+    for (int control = 0; control < 4; control++) {
+        struct run run = {.golden = &golden, .preset = "qwen2-vl-vision"};
+        bool done = preset_case_read(root, run.preset, &golden, &run.words);
+        run.words.params.base = control == 1 ? 9000 : 0;
+        run.words.prompt.merge = control == 2 ? 1 : 0;
+        done = done && rope2d_preset_create(&run.words.params, &host, &run.made) == ROPE2D_OK;
+        run.spec = rope2d_preset_spec(run.made);
+        done = done && places_make(run.made, &run.words.prompt, run.spec.axes, &run.q);
+        for (size_t t = 0; control == 3 && t < run.q.tokens.tokens; t++) {
+            float row = run.q.tokens.coordinates[2 * t];
+            run.q.tokens.coordinates[2 * t] = run.q.tokens.coordinates[2 * t + 1];
+            run.q.tokens.coordinates[2 * t + 1] = row;
+        }
+        double off = done ? rotate(device, &run.spec, &run.q, &golden.q) : NAN;
+        verdict(control == 0 ? off <= golden.tolerance : off > 1000 * golden.tolerance, names[control],
+                done ? "" : "does not run");
+        rope2d_preset_destroy(run.made);
+        places_free(&run.q);
+    }
+    golden_free(&golden);
+}
+
 // The preset that names the case among its proofs.
 static const char *preset_of(const char *golden) {
     size_t length = strlen(golden);
@@ -326,6 +358,7 @@ int main(int argc, char **argv) {
             printf("%s %u: %s\n", wanted, d, info.name);
             from_caller = 0;
             try_device(root == NULL ? "tests/golden" : root, device, b == ROPE2D_BACKEND_CPU, names, count);
+            try_controls(root == NULL ? "tests/golden" : root, device);
             rope2d_device_destroy(device);
             tried++;
         }
