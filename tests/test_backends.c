@@ -113,6 +113,10 @@ static void run_on(struct suite *suite, const struct harness_work *work, const s
     } else if ((dispatches == 0) != is_empty(work)) {
         (void)snprintf(text, sizeof(text), "%llu dispatches", (unsigned long long)dispatches);
         fail(suite, work, device, table, text);
+    } else if ((work->what->flags & HARNESS_HUGE) != 0 && dispatches != 1) {
+        // In pieces it would no longer have the workgroups that it is there for.
+        (void)snprintf(text, sizeof(text), "%llu dispatches, not 1", (unsigned long long)dispatches);
+        fail(suite, work, device, table, text);
     } else {
         judge(suite, work, truth, device, table, blocks);
     }
