@@ -31,7 +31,9 @@ rope2d_status rope2d_check_struct_size(const rope2d_host *host, const char *name
 void *rope2d_allocate(const rope2d_host *host, uint64_t count, size_t size);
 void rope2d_release(const rope2d_host *host, void *memory, uint64_t count, size_t size); // NULL is legal
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__) && !defined(__clang__)
+#define ROPE2D_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#elif defined(__GNUC__)
 #define ROPE2D_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define ROPE2D_PRINTF(text, first)

@@ -12,10 +12,10 @@
 
 #ifdef ROPE2D_HAVE_MPFR
 #include <mpfr.h>
-#endif
 
 /* In units of the last place of the exact result: what the header promises. */
 static const double ERROR_BOUND = 0.5001;
+#endif
 
 /* Of check_hash; any other value means that tables may differ on this machine. */
 static const uint64_t EXPECTED_HASH = UINT64_C(0xa232015b89c5db39);

@@ -23,6 +23,8 @@
 
 #if defined(_WIN32) && defined(ROPE2D_BUILD)
 #define ROPE2D_API __declspec(dllexport)
+#elif defined(_WIN32)
+#define ROPE2D_API // functions alone need no dllimport, so that one header serves DLL and static library
 #elif defined(__GNUC__)
 #define ROPE2D_API __attribute__((visibility("default")))
 #else

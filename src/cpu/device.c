@@ -6,12 +6,18 @@
 
 #include <stdio.h>
 
-#if defined(__unix__)
+#if defined(_WIN32)
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+#elif defined(__unix__)
 #include <unistd.h>
 #endif
 
 static uint64_t memory_bytes(void) {
-#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
+#if defined(_WIN32)
+    MEMORYSTATUSEX memory = {.dwLength = sizeof(memory)};
+    return GlobalMemoryStatusEx(&memory) ? memory.ullTotalPhys : 0;
+#elif defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
     const long pages = sysconf(_SC_PHYS_PAGES);
     const long size = sysconf(_SC_PAGESIZE);
     return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;

@@ -6,6 +6,7 @@ static const struct {
     const char *name;
     rope2d_status status;
 } errors[] = {
+#undef ERROR // of <windows.h>
 #define ERROR(name, status)                                                                                  \
     { name, #name, status }
     ERROR(CL_DEVICE_NOT_FOUND, ROPE2D_ERROR_DEVICE_LOST),

@@ -5,7 +5,9 @@
 
 #include "rope2d/rope2d.h"
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__) && !defined(__clang__)
+#define HARNESS_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#elif defined(__GNUC__)
 #define HARNESS_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define HARNESS_PRINTF(text, first)
