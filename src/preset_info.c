@@ -111,12 +111,17 @@ static uint32_t edits(const char *a, const char *b) {
     return row[width];
 }
 
-const char *rope2d_preset_nearest(const char *name) {
+rope2d_status rope2d_preset_unknown(const rope2d_host *host, const char *field, const char *name) {
     const char *nearest = rope2d_preset_rows[0].name;
     for (uint32_t i = 1; i < rope2d_preset_row_count; i++)
         if (edits(name, rope2d_preset_rows[i].name) < edits(name, nearest))
             nearest = rope2d_preset_rows[i].name;
-    return nearest;
+    // As many edits as letters: the two have nothing in common.
+    if (edits(name, nearest) >= strlen(name))
+        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "%s is '%.64s': no such preset; there are %u, from %s on",
+                           field, name, rope2d_preset_row_count, rope2d_preset_rows[0].name);
+    return rope2d_fail(host, ROPE2D_ERROR_ENUM, "%s is '%.64s': no such preset; did you mean %s?", field,
+                       name, nearest);
 }
 
 uint32_t rope2d_preset_count(void) {
@@ -134,8 +139,7 @@ rope2d_status rope2d_preset_get_info(const char *name, const rope2d_host *host, 
     ROPE2D_TRY(rope2d_check_struct_size(host, "info", info->struct_size, sizeof *info));
     const preset_row *row = rope2d_preset_find(name);
     if (row == NULL)
-        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "name is '%.64s': no such preset; did you mean %s?", name,
-                           rope2d_preset_nearest(name));
+        return rope2d_preset_unknown(host, "name", name);
     *info = (rope2d_preset_info){
         .struct_size = sizeof *info,
         .name = row->name,

@@ -18,6 +18,10 @@ static rope2d_status choose_channels(const rope2d_preset_params *params, const r
     if (shape->head_dim > ROPE2D_MAX_HEAD_DIM)
         return rope2d_fail(host, ROPE2D_ERROR_HEAD_DIM, "params.head_dim is %u: at most %u", shape->head_dim,
                            ROPE2D_MAX_HEAD_DIM);
+    if (params->rotary_dim % 2 != 0 || params->rotary_dim > shape->head_dim)
+        return rope2d_fail(host, ROPE2D_ERROR_ROTARY_RANGE,
+                           "params.rotary_dim is %u: must be even and at most head_dim, %u",
+                           params->rotary_dim, shape->head_dim);
     uint32_t part = row->rotary != 0 ? row->rotary : row->head_dim;
     shape->rotary = params->rotary_dim != 0 ? params->rotary_dim : shape->head_dim * part / row->head_dim;
     bool is_part = params->rotary_dim != 0 || shape->head_dim * part % row->head_dim == 0;
@@ -144,9 +148,7 @@ rope2d_status rope2d_preset_shape(const rope2d_preset_params *params, const rope
         return rope2d_fail(host, ROPE2D_ERROR_NULL, "params.name is NULL");
     shape->row = rope2d_preset_find(params->name);
     if (shape->row == NULL)
-        return rope2d_fail(host, ROPE2D_ERROR_ENUM,
-                           "params.name is '%.64s': no such preset; did you mean %s?", params->name,
-                           rope2d_preset_nearest(params->name));
+        return rope2d_preset_unknown(host, "params.name", params->name);
     if ((params->flags & ~(uint32_t)ROPE2D_PRESET_MODEL_FP32) != 0)
         return rope2d_fail(host, ROPE2D_ERROR_ENUM, "params.flags is 0x%x: unknown bits", params->flags);
     shape->is_fp32 = (params->flags & ROPE2D_PRESET_MODEL_FP32) != 0;

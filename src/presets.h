@@ -90,6 +90,7 @@ extern const preset_row rope2d_preset_rows[];
 extern const uint32_t rope2d_preset_row_count;
 
 const preset_row *rope2d_preset_find(const char *name); // NULL: no such preset
-const char *rope2d_preset_nearest(const char *name);
+// Fails, and suggests the nearest name where one is near.
+rope2d_status rope2d_preset_unknown(const rope2d_host *host, const char *field, const char *name);
 
 #endif

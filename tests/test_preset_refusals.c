@@ -117,6 +117,21 @@ static void suggests(const char *wrong, const char *right) {
     verdict(refused && strstr(last_line, wants) != NULL, wrong, right, 0);
 }
 
+// The line that a refusal logs has these words.
+static void names(rope2d_preset_params params, const char *words) {
+    rope2d_preset *preset = make(params);
+    verdict(preset == NULL && strstr(last_line, words) != NULL, params.name, words, 0);
+    rope2d_preset_destroy(preset);
+}
+
+static void try_words(void) {
+    names((rope2d_preset_params){.name = "su", .rotary_dim = 66}, "params.rotary_dim is 66");
+    names((rope2d_preset_params){.name = "su", .rotary_dim = 7}, "params.rotary_dim is 7");
+    names((rope2d_preset_params){.name = "nope"}, "there are");
+    names((rope2d_preset_params){.name = ""}, "there are");
+    names((rope2d_preset_params){.name = "qwen2vl"}, "did you mean qwen2-vl?");
+}
+
 static void refuses_prompt(const char *name, rope2d_item item, rope2d_status wants, const char *what) {
     rope2d_preset *preset = make((rope2d_preset_params){.name = name});
     const rope2d_prompt prompt = {.struct_size = sizeof(prompt), .items = &item, .item_count = 1};
@@ -198,8 +213,8 @@ int main(void) {
     suggests("DINOv3", "dinov3");
     suggests("flux1", "flux.1");
     suggests("gemma4-vison", "gemma-4-vision");
-    suggests("", "su");
     suggests("a name that is far longer than every other name of a preset, and than what is looked at", "");
+    try_words();
     try_prompts();
     try_memory();
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);

@@ -173,7 +173,7 @@ static void test_views(struct bench *b) {
 
 static void test_places(struct bench *b) {
     expect(b, ROPE2D_OK, "", "in place");
-    expect_with(b, b->narrowing, b->positions, ROPE2D_ERROR_IN_PLACE_TYPE, "tensors[0]",
+    expect_with(b, b->narrowing, b->positions, ROPE2D_ERROR_IN_PLACE_TYPE, "reads f32 and writes f16",
                 "in place with a change of type");
     b->tensors[0].out = b->tensors[0].in;
     expect(b, ROPE2D_OK, "", "in place, spelled out");
