@@ -14,7 +14,9 @@
 // Every struct of parameters begins with its size: set struct_size to sizeof the struct. In every other field
 // zero means the default that stands beside it. Arrays that a struct points to belong to the caller, are read
 // during the call and not kept. A call that fails returns a status, writes one line to the log that names the
-// field, the value and the limit, sets its result to NULL, and changes nothing else.
+// field, the value and the limit, sets its result to NULL, and changes nothing else. The status is all there
+// is where no log can be reached: a NULL instead of an object, and a wrong struct_size of rope2d_host or of
+// rope2d_device_params.
 #ifndef ROPE2D_H
 #define ROPE2D_H
 
@@ -381,7 +383,7 @@ typedef struct rope2d_view {
 } rope2d_view;
 
 typedef struct rope2d_tensor {
-    uint32_t heads;
+    uint32_t heads; // 0 does nothing
     rope2d_view in;
     rope2d_view out; // the same base, offset, strides and type as in: in place. All zero: in place
 } rope2d_tensor;

@@ -5,8 +5,8 @@
 //
 //     rope2d_preset_create(&(rope2d_preset_params){.struct_size = sizeof(rope2d_preset_params),
 //                                                  .name = "dinov3"}, NULL, &preset);
-//     rope2d_spec spec = rope2d_preset_spec(preset);               // yours to change; arrays are the
-//     preset's rope2d_preset_positions(preset, &prompt, NULL, &tokens);     // once to count, once to fill
+//     rope2d_spec spec = rope2d_preset_spec(preset);
+//     rope2d_preset_positions(preset, &prompt, NULL, &tokens); // once to count, once to fill
 //
 // Frequencies are the model's formula in double, by arithmetic that gives the same bits on every machine,
 // rounded once to fp32. Coordinates are the model's formula in double, rounded once to fp32.
