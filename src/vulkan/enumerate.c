@@ -68,12 +68,12 @@ rope2d_status rope2d_vulkan_instance_create(struct vulkan_instance *instance, co
         .enabledExtensionCount = count,
         .ppEnabledExtensionNames = extensions,
     };
-    const VkResult vkCreateInstance = instance->vkCreateInstance(&info, NULL, &instance->handle);
-    if (vkCreateInstance == VK_ERROR_INCOMPATIBLE_DRIVER) { // a loader that found no driver
+    const VkResult vkCreateInstance_result = instance->vkCreateInstance(&info, NULL, &instance->handle);
+    if (vkCreateInstance_result == VK_ERROR_INCOMPATIBLE_DRIVER) { // a loader that found no driver
         instance->handle = NULL;
         return ROPE2D_OK;
     }
-    VK_CREATE(vkCreateInstance, instance->handle);
+    VK_CREATE(vkCreateInstance_result, instance->handle);
     return rope2d_vulkan_load_instance(instance, host, properties2);
 
 fail:
@@ -107,13 +107,13 @@ rope2d_status rope2d_vulkan_physical_list(const struct vulkan_instance *instance
     if (instance->handle == NULL)
         return ROPE2D_OK;
     uint32_t found = 0;
-    VkResult vkEnumeratePhysicalDevices =
+    VkResult vkEnumeratePhysicalDevices_result =
         instance->vkEnumeratePhysicalDevices(instance->handle, &found, NULL);
-    if (vkEnumeratePhysicalDevices == VK_ERROR_INITIALIZATION_FAILED) {
+    if (vkEnumeratePhysicalDevices_result == VK_ERROR_INITIALIZATION_FAILED) {
         rope2d_log(host, ROPE2D_LOG_WARNING, "Vulkan: no driver could list its devices");
         return ROPE2D_OK;
     }
-    VK(vkEnumeratePhysicalDevices);
+    VK(vkEnumeratePhysicalDevices_result);
     if (found == 0)
         return ROPE2D_OK;
     *list = rope2d_allocate(host, found, sizeof(**list));
@@ -121,9 +121,9 @@ rope2d_status rope2d_vulkan_physical_list(const struct vulkan_instance *instance
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: no memory for a list of %u devices",
                            found);
     *capacity = found;
-    vkEnumeratePhysicalDevices = instance->vkEnumeratePhysicalDevices(instance->handle, &found, *list);
-    if (vkEnumeratePhysicalDevices != VK_INCOMPLETE) // a device that came meanwhile is not listed
-        VK(vkEnumeratePhysicalDevices);
+    vkEnumeratePhysicalDevices_result = instance->vkEnumeratePhysicalDevices(instance->handle, &found, *list);
+    if (vkEnumeratePhysicalDevices_result != VK_INCOMPLETE) // a device that came meanwhile is not listed
+        VK(vkEnumeratePhysicalDevices_result);
     for (uint32_t i = 0; i < found && i < *capacity; i++) {
         if (rope2d_vulkan_queue_family(instance, host, (*list)[i]) != UINT32_MAX)
             (*list)[(*count)++] = (*list)[i];

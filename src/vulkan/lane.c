@@ -170,9 +170,9 @@ rope2d_status rope2d_vulkan_lane_run(struct vulkan_device *device, struct vulkan
     };
     VK(device->vk.vkEndCommandBuffer(lane->commands));
     rope2d_lock_take(&device->queue_lock);
-    VkResult vkQueueSubmit = device->vk.vkQueueSubmit(device->queue, 1, &info, lane->fence);
+    VkResult vkQueueSubmit_result = device->vk.vkQueueSubmit(device->queue, 1, &info, lane->fence);
     rope2d_lock_give(&device->queue_lock);
-    VK(vkQueueSubmit);
+    VK(vkQueueSubmit_result);
     VK(device->vk.vkWaitForFences(device->handle, 1, &lane->fence, VK_TRUE, UINT64_MAX));
     return ROPE2D_OK;
 
