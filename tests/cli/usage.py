@@ -2,7 +2,7 @@
 """Verbs, options, help, exit statuses and devices."""
 import json
 
-VERBS = ("devices", "apply", "check", "demo")
+VERBS = ("devices", "apply", "check", "demo", "plot", "plot-data")
 WRONG_WORDS = [
     (["aply"], "did you mean apply?"),
     (["chekc"], "did you mean check?"),

@@ -6,8 +6,8 @@
 #include "message.h"
 #include "verbs.h"
 
-static const struct verb *const verbs[] = {&verb_devices, &verb_presets, &verb_apply, &verb_check,
-                                           &verb_demo};
+static const struct verb *const verbs[] = {&verb_devices, &verb_presets, &verb_apply,    &verb_check,
+                                           &verb_demo,    &verb_plot,    &verb_plot_data};
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
 static int print_help(void) {
@@ -15,7 +15,7 @@ static int print_help(void) {
            "usage: rope2d VERB [OPTIONS]\n\n",
            ROPE2D_VERSION);
     for (size_t i = 0; i < VERBS; ++i)
-        printf("  rope2d %-8s %-34s %s\n", verbs[i]->name, verbs[i]->usage, verbs[i]->summary);
+        printf("  rope2d %-9s %-34s %s\n", verbs[i]->name, verbs[i]->usage, verbs[i]->summary);
     printf("\n  rope2d VERB --help    what a verb takes\n"
            "  rope2d --version      the version\n\n"
            "exit status: %d done, every check passed; %d a check failed; %d wrong usage or input;\n"
