@@ -158,7 +158,7 @@ static int fill_map(enum map map, cJSON *maps) {
     static const char *const names[] = {"axial", "mixed", "flattened"};
     float freqs[2][MAP_PAIRS];
     float *coordinates = malloc(sizeof *coordinates * MAP_TOKENS * 2);
-    double *scores = malloc(sizeof *scores * MAP_TOKENS);
+    double *scores = calloc(MAP_TOKENS, sizeof *scores);
     fill_frequencies(map, freqs);
     rope2d_spec spec = {.struct_size = sizeof spec, .head_dim = 2 * MAP_PAIRS, .freqs = freqs[0]};
     spec.axes = map == FLATTENED ? 1 : 2;
@@ -217,7 +217,7 @@ static int fill_direction(const struct plot_preset *opened, const char *name, co
                           uint32_t steps, uint32_t stride, cJSON *lines) {
     size_t axes = opened->axes;
     float *coordinates = malloc(sizeof *coordinates * steps * axes);
-    double *scores = malloc(sizeof *scores * steps), *bounds = malloc(sizeof *bounds * steps);
+    double *scores = calloc(steps, sizeof *scores), *bounds = calloc(steps, sizeof *bounds);
     int result = STATUS_DEVICE;
     for (size_t n = 0; coordinates && n < steps; ++n)
         memcpy(coordinates + n * axes, grid + n * stride * axes, axes * sizeof *coordinates);
