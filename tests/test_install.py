@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Programs of other projects that use the installed library.
+
+usage: test_install.py SOURCE_ROOT BUILD_ROOT
+
+Each builds examples/rotate.c against a fresh installation, runs it, and must see the bits that it prints.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+EXPECTED = "0xb4d2 0x3d87\n"  # cos 1 - sin 1 and sin 1 + cos 1 in f16
+STANDARDS = {"c": ("c99", "c11", "c2x"), "c++": ("c++11", "c++14", "c++17", "c++20")}
+SIZE_LIMIT = 460 * 1024  # bytes, of the stripped shared library without shaderc
+
+CMAKE = """cmake_minimum_required(VERSION 3.13)
+project(consumer C)
+find_package(rope2d 0.1 REQUIRED)
+add_executable(rotate rotate.c)
+target_link_libraries(rotate PRIVATE rope2d::rope2d m)
+"""
+MESON = """project('consumer', 'c', default_options: ['c_std=c11'])
+rope2d = dependency('rope2d', fallback: ['rope2d', 'rope2d_dep'])
+executable('rotate', 'rotate.c', dependencies: [rope2d, meson.get_compiler('c').find_library('m')])
+"""
+
+
+def run(*command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, **options)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Consumers:
+    def __init__(self, source, build, folder):
+        self.source, self.build, self.folder = source, build, folder
+        self.prefix = folder / "prefix"
+        self.counts = {"passed": 0, "failed": 0, "skipped": 0}
+
+    def install(self):
+        run("meson", "install", "-C", self.build, "--no-rebuild", "--quiet",
+            env={**os.environ, "DESTDIR": str(self.folder / "staged")})  # fmt: skip
+        (self.config,) = (self.folder / "staged").rglob("rope2d.pc")
+        installed = self.config.parents[2]
+        while not (installed / "include" / "rope2d").is_dir():
+            installed = installed.parent
+        shutil.move(installed, self.prefix)
+        self.libraries = next(self.prefix.rglob("librope2d.so")).parent
+        self.config = next(self.prefix.rglob("rope2d.pc"))
+
+    def folder_of(self, name):
+        folder = self.folder / name
+        folder.mkdir()
+        shutil.copy(self.source / "examples" / "rotate.c", folder)
+        return folder
+
+    def rotates(self, program):
+        output = run(program, env={**os.environ, "LD_LIBRARY_PATH": str(self.libraries)})
+        if not output.endswith(EXPECTED):
+            raise RuntimeError(f"{program} printed\n{output}")
+
+    def by_pkg_config(self, compiler, *options):
+        folder = self.folder_of("pkg-config-" + "-".join([compiler, *options]).replace("/", "_"))
+        flags = run("pkg-config", f"--define-variable=prefix={self.prefix}", *options, "--cflags", "--libs", "rope2d",
+                    env={**os.environ, "PKG_CONFIG_PATH": str(self.config.parent)})  # fmt: skip
+        run(compiler, "rotate.c", *flags.split(), "-lm", "-o", "rotate", cwd=folder)
+        self.rotates(folder / "rotate")
+
+    def by_cmake(self):
+        folder = self.folder_of("cmake")
+        (folder / "CMakeLists.txt").write_text(CMAKE, encoding="utf-8")
+        run("cmake", "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        run("cmake", "--build", folder / "build")
+        self.rotates(folder / "build" / "rotate")
+
+    def by_subproject(self):
+        folder = self.folder_of("subproject")
+        (folder / "meson.build").write_text(MESON, encoding="utf-8")
+        (folder / "subprojects").mkdir()
+        (folder / "subprojects" / "rope2d").symlink_to(self.source)
+        run("meson", "setup", "build", "--wrap-mode=forcefallback", *("-Drope2d:%s=disabled" % name for name in
+            ("tests", "cli", "shaderc", "vulkan", "opencl")), cwd=folder)  # fmt: skip
+        run("ninja", "-C", "build", "-j2", cwd=folder)
+        run_in = folder / "build"
+        output = run(run_in / "rotate")
+        if not output.endswith(EXPECTED):
+            raise RuntimeError(f"rotate printed\n{output}")
+
+    def header(self, compiler, language, standard):
+        for header in (self.prefix / "include" / "rope2d").glob("*.h"):
+            run(compiler, "-x", language, f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only",
+                f"-I{self.prefix / 'include'}", header)  # fmt: skip
+
+    def size(self):
+        folder = self.folder / "small"
+        run("meson", "setup", folder, self.source, "-Dshaderc=disabled", "-Dtests=disabled", "-Dcli=disabled")
+        run("ninja", "-C", folder, "-j2", "src/librope2d.so.0.1.0")
+        library = folder / "src" / "librope2d.so.0.1.0"
+        run("strip", library)
+        size = library.stat().st_size
+        print(f"     stripped, without shaderc: {size} bytes of the {SIZE_LIMIT} allowed")
+        if size > SIZE_LIMIT:
+            raise RuntimeError("the shared library is too large")
+
+    def check(self, what, needs, call, *arguments):
+        missing = [tool for tool in needs if not shutil.which(tool)]
+        if missing:
+            self.counts["skipped"] += 1
+            print(f"skip {what}: no {', '.join(missing)}")
+            return
+        try:
+            call(*arguments)
+            self.counts["passed"] += 1
+            print(f"ok   {what}")
+        except (RuntimeError, OSError, StopIteration, ValueError) as error:
+            self.counts["failed"] += 1
+            print(f"FAIL {what}: {error}")
+
+
+def main():
+    source, build = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
+    with tempfile.TemporaryDirectory() as name:
+        users = Consumers(source, build, pathlib.Path(name))
+        users.check("meson install", ["meson"], users.install)
+        if users.counts["passed"]:
+            for compiler in ("gcc", "clang"):
+                users.check(f"pkg-config, {compiler}", ["pkg-config", compiler], users.by_pkg_config, compiler)
+            users.check("CMake", ["cmake"], users.by_cmake)
+            for language, standards in STANDARDS.items():
+                compiler = {"c": "gcc", "c++": "g++"}[language]
+                for standard in standards:
+                    users.check(f"headers as {standard}", [compiler], users.header, compiler, language, standard)
+        users.check("meson subproject", ["meson", "ninja"], users.by_subproject)
+        users.check("size", ["meson", "ninja", "strip"], users.size)
+    print("{passed} passed, {failed} failed, {skipped} skipped".format(**users.counts))
+    sys.exit(1 if users.counts["failed"] else 0)
+
+
+if __name__ == "__main__":
+    main()
