@@ -1,28 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "rotations.h"
 
+#include "check.h"
 #include "counter.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-static unsigned passed, failed;
-
-void check(bool holds, const char *format, ...) {
-    if (holds) {
-        passed++;
-        return;
-    }
-    failed++;
-    va_list arguments;
-    va_start(arguments, format);
-    printf("FAIL ");
-    vprintf(format, arguments);
-    printf("\n");
-    va_end(arguments);
-}
 
 static void print_log(void *user, rope2d_log_level level, const char *text) {
     (void)user;
@@ -36,14 +20,13 @@ rope2d_device *rotations_open(void) {
     rope2d_device *device = NULL;
     rope2d_status status = rope2d_device_create(&params, &device);
     if (status != ROPE2D_OK)
-        check(false, "no CPU: %s", rope2d_status_name(status));
+        CHECK(false, "no CPU: %s", rope2d_status_name(status));
     return device;
 }
 
 int rotations_finish(rope2d_device *device) {
     rope2d_device_destroy(device);
-    printf("%u passed, %u failed, 0 skipped\n", passed, failed);
-    return failed != 0 || passed == 0;
+    return check_finish();
 }
 
 double dot(const float *a, const float *b, uint32_t count) {
@@ -170,6 +153,6 @@ done:
     rope2d_plan_destroy(plan);
     rope2d_positions_destroy(positions);
     if (status != ROPE2D_OK)
-        check(false, "rotate: %s", rope2d_status_name(status));
+        CHECK(false, "rotate: %s", rope2d_status_name(status));
     return status == ROPE2D_OK;
 }

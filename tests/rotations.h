@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // What the tests of the mathematics share: random specs whose frequencies allow positions to be recovered,
-// rotation through the public API on the CPU, and counted checks.
+// and rotation through the public API on the CPU.
 #ifndef TEST_ROTATIONS_H
 #define TEST_ROTATIONS_H
 
+#include "check.h"
 #include "rope2d/rope2d.h"
 
 #include <stdbool.h>
@@ -39,8 +40,7 @@ bool rotate(rope2d_device *device, const rope2d_spec *spec, const float *coordin
 double dot(const float *a, const float *b, uint32_t count);
 double norm(const float *a, uint32_t count);
 
-rope2d_device *rotations_open(void); // the CPU, or NULL and a failed check
-void check(bool holds, const char *format, ...);
+rope2d_device *rotations_open(void);         // the CPU, or NULL and a failed check
 int rotations_finish(rope2d_device *device); // prints the last line; returns the exit status
 
 #endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Builders of coordinates: rules against the formulas of their sources in long double, orders against a sort
 // by what they say, sequences against values written out and against M-RoPE as its source counts; refusals.
+#include "check.h"
+#include "last_line.h"
 #include "counter.h"
 #include "rope2d/rope2d_presets.h"
 
@@ -12,24 +14,11 @@
 
 #define MAX_TOKENS 4096
 
-static int passed, failed;
-static char last_line[1024];
-
-static void keep_line(void *user, rope2d_log_level level, const char *text) {
-    (void)user;
-    (void)level;
-    (void)snprintf(last_line, sizeof(last_line), "%s", text);
-}
-
-static const rope2d_host host = {.struct_size = sizeof(host), .log = keep_line};
+static struct last_line logged;
+static const rope2d_host host = {.struct_size = sizeof(host), .user = &logged, .log = last_line_keep};
 
 static void verdict(bool good, const char *name, double detail) {
-    if (good)
-        passed++;
-    else
-        failed++;
-    if (!good)
-        printf("FAIL %-40s %g %s\n", name, detail, last_line);
+    CHECK(good, "%-40s %g %s", name, detail, logged.text);
 }
 
 static double distance(float is, long double wants) { // in ulp of fp32; near 0, of 2^-24
@@ -290,20 +279,20 @@ static void try_keypoints(void) {
 static void refuses(rope2d_status is, rope2d_status wants, const char *name) {
     if (is != wants)
         printf("     %s, not %s\n", rope2d_status_name(is), rope2d_status_name(wants));
-    verdict(is == wants && last_line[0] != '\0', name, is);
-    last_line[0] = '\0';
+    verdict(is == wants && logged.text[0] != '\0', name, is);
+    logged.text[0] = '\0';
 }
 
 static void refuses_segment(rope2d_segment segment, rope2d_status wants, const char *name) {
     rope2d_tokens tokens = {.struct_size = sizeof(tokens), .tokens = 77};
-    last_line[0] = '\0';
+    logged.text[0] = '\0';
     refuses(rope2d_sequence(&segment, 1, 2, &host, &tokens), wants, name);
     verdict(tokens.tokens == 77, "a refused call changes nothing", (double)tokens.tokens);
 }
 
 static void refuses_axis(rope2d_axis axis, rope2d_status wants, const char *name) {
     float is[4];
-    last_line[0] = '\0';
+    logged.text[0] = '\0';
     refuses(rope2d_axis_coordinates(&axis, 4, 4, 4, &host, is), wants, name);
     refuses_segment((rope2d_segment){.rows = 4, .columns = 4, .axis = {{0}, axis}}, wants, name);
 }
@@ -315,7 +304,7 @@ static void try_refusals(void) {
     uint64_t ends[1];
     rope2d_range range;
     rope2d_tokens tokens = {.struct_size = sizeof(tokens)};
-    last_line[0] = '\0';
+    logged.text[0] = '\0';
     refuses(rope2d_sequence(&grid, 1, 2, &host, NULL), ROPE2D_ERROR_NULL, "no tokens");
     refuses(rope2d_sequence(NULL, 1, 2, &host, &tokens), ROPE2D_ERROR_NULL, "no segments");
     refuses(rope2d_sequence(&grid, 1, 0, &host, &tokens), ROPE2D_ERROR_AXES, "axes 0");
@@ -373,6 +362,5 @@ int main(void) {
         try_mrope(seed);
     try_keypoints();
     try_refusals();
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed != 0;
+    return check_finish();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The generator against answers computed by tests/counter.py, and its numbers against the oracle's
 // conversions. `test_counter dump` prints elements for `counter.py compare`.
+#include "check.h"
 #include "counter.h"
 #include "oracle_number.h"
 
@@ -18,17 +19,6 @@
 
 static const enum oracle_type oracle_types[TYPES] = {
     [COUNTER_F32] = ORACLE_F32, [COUNTER_F16] = ORACLE_F16, [COUNTER_BF16] = ORACLE_BF16};
-
-static int passed, failed;
-
-static void verdict(bool good, const char *name) {
-    if (good)
-        passed++;
-    else
-        failed++;
-    if (!good)
-        printf("FAIL %s\n", name);
-}
 
 static const struct {
     uint64_t seed, stream, index, word;
@@ -75,12 +65,12 @@ static const struct {
 static void check_known(void) {
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         uint64_t word = counter_word(known[i].seed, known[i].stream, known[i].index);
-        verdict(word == known[i].word, "known word");
+        CHECK(word == known[i].word, "known word");
         for (int type = 0; type < TYPES; type++) {
-            verdict(counter_bits((enum counter_type)type, COUNTER_BELL, word) == known[i].bell[type],
-                    "known bell");
-            verdict(counter_bits((enum counter_type)type, COUNTER_SPECIAL, word) == known[i].special[type],
-                    "known special");
+            CHECK(counter_bits((enum counter_type)type, COUNTER_BELL, word) == known[i].bell[type],
+                  "known bell");
+            CHECK(counter_bits((enum counter_type)type, COUNTER_SPECIAL, word) == known[i].special[type],
+                  "known special");
         }
     }
 }
@@ -100,12 +90,12 @@ static void check_distributions(void) {
         lowest = fmin(lowest, uniform);
         highest = fmax(highest, uniform);
     }
-    verdict(fabs(sum / count) < 0.02 && fabs(squares / count - 1) < 0.02,
-            "the bell has mean 0 and deviation 1");
-    verdict(lowest >= -1 && lowest < -0.999 && highest < 1 && highest > 0.999, "uniform fills [-1, 1)");
-    verdict(counter_uniform(0) == -1.0f && counter_uniform(UINT64_MAX) == 1.0f - 0x1p-23f, "ends of uniform");
-    verdict(counter_scaled(0, 5) == -32.0f && counter_scaled(0, -3) == -0.125f, "scaled");
-    verdict(counter_below(UINT64_MAX, 7) == 6 && counter_below(0, 7) == 0, "below");
+    CHECK(fabs(sum / count) < 0.02 && fabs(squares / count - 1) < 0.02,
+          "the bell has mean 0 and deviation 1");
+    CHECK(lowest >= -1 && lowest < -0.999 && highest < 1 && highest > 0.999, "uniform fills [-1, 1)");
+    CHECK(counter_uniform(0) == -1.0f && counter_uniform(UINT64_MAX) == 1.0f - 0x1p-23f, "ends of uniform");
+    CHECK(counter_scaled(0, 5) == -32.0f && counter_scaled(0, -3) == -0.125f, "scaled");
+    CHECK(counter_below(UINT64_MAX, 7) == 6 && counter_below(0, 7) == 0, "below");
 }
 
 static void check_narrowing(void) {
@@ -122,7 +112,7 @@ static void check_narrowing(void) {
         memcpy(&value, &bits, sizeof(value));
         wrong += counter_f16(value) != oracle_encode(ORACLE_F16, (double)value);
     }
-    verdict(wrong == 0, "f16 and bf16 are the oracle's");
+    CHECK(wrong == 0, "f16 and bf16 are the oracle's");
 }
 
 // Halfway values of fp32 have both neighbours at the same distance.
@@ -155,9 +145,9 @@ static void check_special(enum counter_type type) {
         seen[QUIET] += isnan(oracle_decode(oracle_type, special)) && (special & quiet[type]) != 0;
         seen[SIGNALLING] += isnan(oracle_decode(oracle_type, special)) && (special & quiet[type]) == 0;
     }
-    verdict(not_finite == 0, "finite mode is finite");
+    CHECK(not_finite == 0, "finite mode is finite");
     for (int kind = ZERO; kind < (type == COUNTER_F32 ? KINDS : HALF_F16); kind++)
-        verdict(seen[kind] > 64, "every kind of special value occurs");
+        CHECK(seen[kind] > 64, "every kind of special value occurs");
 }
 
 static void check_fill(void) {
@@ -168,11 +158,11 @@ static void check_fill(void) {
     for (uint64_t i = 0; i < 3; i++)
         same = same && oracle_load(ORACLE_F32, buffer + 1, i) ==
                            counter_bits(COUNTER_F32, COUNTER_BELL, counter_word(1, 2, 10 + i));
-    verdict(same && buffer[0] == 0 && buffer[13] == 0xa5, "fill writes its elements and no more");
+    CHECK(same && buffer[0] == 0 && buffer[13] == 0xa5, "fill writes its elements and no more");
     counter_fill(buffer + 1, COUNTER_BF16, COUNTER_UNIFORM, 1, 2, 4, 1);
-    verdict(oracle_load(ORACLE_BF16, buffer + 1, 0) ==
-                counter_bits(COUNTER_BF16, COUNTER_UNIFORM, counter_word(1, 2, 4)),
-            "fill of 16 bits");
+    CHECK(oracle_load(ORACLE_BF16, buffer + 1, 0) ==
+              counter_bits(COUNTER_BF16, COUNTER_UNIFORM, counter_word(1, 2, 4)),
+          "fill of 16 bits");
 }
 
 static void check_cancelling(void) {
@@ -185,7 +175,7 @@ static void check_cancelling(void) {
         double second = (double)hi * (double)0.6f;
         worst = fmax(worst, fabs(first - second) / fabs(first));
     }
-    verdict(worst > 0 && worst < 0x1p-22, "a cancelling pair cancels");
+    CHECK(worst > 0 && worst < 0x1p-22, "a cancelling pair cancels");
 }
 
 static void dump(void) {
@@ -211,6 +201,5 @@ int main(int argc, char **argv) {
         check_special((enum counter_type)type);
     check_fill();
     check_cancelling();
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed == 0 ? 0 : 1;
+    return check_finish();
 }

@@ -56,15 +56,15 @@ static double flat_score(float width, float px, float py, float qx, float qy) {
 static void test_flattening(void) {
     // One step along y, and the step from the end of a row to the start of the next, are one and the same.
     double step = flat_score(WIDTH, 0, 0, 0, 1), wrap = flat_score(WIDTH, 0, WIDTH - 1, 1, 0);
-    check(fabs(step - wrap) < 2e-6, "flattened: a step is %g, from the end of a row to the next %g", step,
+    CHECK(fabs(step - wrap) < 2e-6, "flattened: a step is %g, from the end of a row to the next %g", step,
           wrap);
     step = axial_score(0, 0, 0, 1);
     wrap = axial_score(0, WIDTH - 1, 1, 0);
-    check(fabs(step - wrap) > 0.01, "axial: a step is %g, from the end of a row to the next %g", step, wrap);
+    CHECK(fabs(step - wrap) > 0.01, "axial: a step is %g, from the end of a row to the next %g", step, wrap);
 
     // The same displacement on a wider grid.
     double narrow = flat_score(WIDTH, 2, 2, 3, 2), wide = flat_score(WIDTH + 1, 2, 2, 3, 2);
-    check(fabs(narrow - wide) > 1e-3, "flattened: one row is %g on %d columns, %g on one more", narrow, WIDTH,
+    CHECK(fabs(narrow - wide) > 1e-3, "flattened: one row is %g on %d columns, %g on one more", narrow, WIDTH,
           wide);
 
     // A vector with itself at one step in x or in y: equal in the axial form, 1 and 16 steps when flattened.
@@ -73,7 +73,7 @@ static void test_flattening(void) {
     for (int i = 0; i < CHANNELS; i++)
         u[i] = v[i] = i % 2 ? 0.0f : 1.0f;
     double along_x = axial_score(0, 0, 1, 0), along_y = axial_score(0, 0, 0, 1);
-    check(fabs(along_x - along_y) < 2e-6, "axial: one step is %g in x and %g in y", along_x, along_y);
+    CHECK(fabs(along_x - along_y) < 2e-6, "axial: one step is %g in x and %g in y", along_x, along_y);
     along_x = flat_score(WIDTH, 0, 0, 1, 0);
     along_y = flat_score(WIDTH, 0, 0, 0, 1);
     double sum_x = 0, sum_y = 0;
@@ -81,7 +81,7 @@ static void test_flattening(void) {
         sum_x += cos(WIDTH * (double)frequency(i, PAIRS)) / PAIRS;
         sum_y += cos((double)frequency(i, PAIRS)) / PAIRS;
     }
-    check(fabs(along_x - sum_x) < 2e-6 && fabs(along_y - sum_y) < 2e-6 && along_y - along_x > 0.1,
+    CHECK(fabs(along_x - sum_x) < 2e-6 && fabs(along_y - sum_y) < 2e-6 && along_y - along_x > 0.1,
           "flattened: one step is %g in x and %g in y, not %g and %g", along_x, along_y, sum_x, sum_y);
     memcpy(v, kept, sizeof(v));
     memcpy(u, kept, sizeof(u));
@@ -102,11 +102,11 @@ static void test_adding(void) {
     if (!rotate(device, &spec, coordinates[0], TOKENS, in[0], out[0]))
         return;
     for (int t = 1; t < TOKENS; t++)
-        check(memcmp(out[0], out[t], sizeof(out[0])) == 0, "x + y: (3, 4) and (%g, %g) differ",
+        CHECK(memcmp(out[0], out[t], sizeof(out[0])) == 0, "x + y: (3, 4) and (%g, %g) differ",
               (double)coordinates[t][0], (double)coordinates[t][1]);
     // The axial form tells them apart.
     double near = axial_score(0, 0, 3, 4), far = axial_score(0, 0, 4, 3);
-    check(fabs(near - far) > 0.01, "axial: (3, 4) and (4, 3) are alike: %g, %g", near, far);
+    CHECK(fabs(near - far) > 0.01, "axial: (3, 4) and (4, 3) are alike: %g, %g", near, far);
 }
 
 // ------------------------------------------------------------------------------------- quaternion product
@@ -157,17 +157,17 @@ static void test_quaternions(void) {
             tiny_q[a] = q[a] * 0x1p-20;
         }
         largest = fmax(largest, left_violation(p, q));
-        check(both_violation(p, q, w) < 1e-13, "i and j from two sides: %g at (%g, %g), (%g, %g)",
+        CHECK(both_violation(p, q, w) < 1e-13, "i and j from two sides: %g at (%g, %g), (%g, %g)",
               both_violation(p, q, w), p[0], p[1], q[0], q[1]);
         // e^(-P) e^Q = e^(Q - P - [P, Q]/2 + ...), and [P, Q]/2 = (p0 q1 - p1 q0) k.
         double area = fabs(p[0] * q[1] - p[1] * q[0]), violation = left_violation(tiny_p, tiny_q) * 0x1p40;
-        check(fabs(violation - area) <= 1e-4 * area + 1e-3, "e^(xi + yj): off by %g, not %g", violation,
+        CHECK(fabs(violation - area) <= 1e-4 * area + 1e-3, "e^(xi + yj): off by %g, not %g", violation,
               area);
         double parallel[2] = {-0.75 * p[0], -0.75 * p[1]};
-        check(left_violation(p, parallel) < 1e-13, "e^(xi + yj): off by %g along a line",
+        CHECK(left_violation(p, parallel) < 1e-13, "e^(xi + yj): off by %g along a line",
               left_violation(p, parallel));
     }
-    check(largest > 1.9, "e^(xi + yj) breaks relativity by %g at most, and can by 2", largest);
+    CHECK(largest > 1.9, "e^(xi + yj) breaks relativity by %g at most, and can by 2", largest);
 }
 
 // ------------------------------------------------------------------------------------------- two angles
@@ -190,12 +190,12 @@ static void test_two_angles(void) {
     for (uint32_t i = 0; i < PAIRS; i++) {
         double c = cos(5 * (double)freqs[i]), s = sin(5 * (double)other[i]),
                is = hypot(out[2 * i], out[2 * i + 1]);
-        check(fabs(is - hypot(c, s)) < 1e-6, "two angles: pair %u has length %g, not %g", i, is, hypot(c, s));
+        CHECK(fabs(is - hypot(c, s)) < 1e-6, "two angles: pair %u has length %g, not %g", i, is, hypot(c, s));
         furthest = fmax(furthest, fabs(is - 1));
     }
-    check(furthest > 0.1, "two angles: lengths change by %g at most", furthest);
+    CHECK(furthest > 0.1, "two angles: lengths change by %g at most", furthest);
     spec.direction = ROPE2D_INVERSE;
-    check(rope2d_spec_check(&spec, NULL) == ROPE2D_ERROR_DIRECTION, "two angles have an inverse");
+    CHECK(rope2d_spec_check(&spec, NULL) == ROPE2D_ERROR_DIRECTION, "two angles have an inverse");
 }
 
 int main(void) {

@@ -100,13 +100,13 @@ static void test_found(uint32_t size, uint32_t axes, enum kind kind, uint64_t se
     snprintf(name, sizeof(name), "%u x %u, %u axes, frequencies %s", size, size, axes, kind_names[kind]);
     make_generators(size, axes, kind, seed);
     commuting_status status = commuting_find(size, axes, generators, &found);
-    check(status == COMMUTING_OK, "%s: status %d", name, (int)status);
+    CHECK(status == COMMUTING_OK, "%s: status %d", name, (int)status);
     if (status != COMMUTING_OK)
         return;
-    check(basis_error(size) < 1e-12, "%s: the basis is off by %g", name, basis_error(size));
+    CHECK(basis_error(size) < 1e-12, "%s: the basis is off by %g", name, basis_error(size));
     // Angles up to 20 radians an axis from frequencies rounded to fp32.
     double error = difference(size, axes, seed), allowed = 1e-6 * (1 + axes);
-    check(error < allowed, "%s: off by %g", name, error);
+    CHECK(error < allowed, "%s: off by %g", name, error);
     if (kind != DISTINCT)
         return;
 
@@ -115,13 +115,13 @@ static void test_found(uint32_t size, uint32_t axes, enum kind kind, uint64_t se
         fast = fabsf(found.freqs[i]) > fabsf(found.freqs[fast]) ? i : fast;
     float right = found.freqs[fast];
     found.freqs[fast] = -right;
-    check(difference(size, axes, seed) > 1e-3, "%s: a wrong sign is missed", name);
+    CHECK(difference(size, axes, seed) > 1e-3, "%s: a wrong sign is missed", name);
     found.freqs[fast] = right * 1.01f;
-    check(difference(size, axes, seed) > 1e-3, "%s: a wrong frequency is missed", name);
+    CHECK(difference(size, axes, seed) > 1e-3, "%s: a wrong frequency is missed", name);
     if (axes > 1) {
         found.freqs[fast] = found.freqs[found.pairs + fast];
         found.freqs[found.pairs + fast] = right;
-        check(difference(size, axes, seed) > 1e-3, "%s: a wrong axis is missed", name);
+        CHECK(difference(size, axes, seed) > 1e-3, "%s: a wrong axis is missed", name);
     }
 }
 
@@ -147,21 +147,21 @@ static void test_refused(uint32_t size, double angle) {
         turned[i] -= other[i];
     double expected = matrix_norm(turned, size);
     commuting_status status = commuting_find(size, 2, generators, &found);
-    check(status == COMMUTING_DO_NOT, "turned by %g: status %d", angle, (int)status);
-    check(fabs(found.commutator - expected) <= 1e-9 * expected, "turned by %g: commutator %g, not %g", angle,
+    CHECK(status == COMMUTING_DO_NOT, "turned by %g: status %d", angle, (int)status);
+    CHECK(fabs(found.commutator - expected) <= 1e-9 * expected, "turned by %g: commutator %g, not %g", angle,
           found.commutator, expected);
 }
 
 static void test_other_refusals(void) {
     const double skew[4] = {0, -1, 1, 0}, not_skew[4] = {0, -1, 1.5, 0}, diagonal[4] = {1, -1, 1, 0};
     const double not_a_number[4] = {0, NAN, NAN, 0};
-    check(commuting_find(2, 1, skew, &found) == COMMUTING_OK, "a turn of one plane");
-    check(commuting_find(2, 1, not_skew, &found) == COMMUTING_NOT_SKEW, "not skew-symmetric");
-    check(commuting_find(2, 1, diagonal, &found) == COMMUTING_NOT_SKEW, "a diagonal that is not 0");
-    check(commuting_find(2, 1, not_a_number, &found) == COMMUTING_NOT_SKEW, "NaN");
-    check(commuting_find(1, 1, skew, &found) == COMMUTING_SIZE, "one channel");
-    check(commuting_find(COMMUTING_MAX_SIZE + 1, 1, skew, &found) == COMMUTING_SIZE, "too large");
-    check(commuting_find(2, 5, skew, &found) == COMMUTING_SIZE, "too many axes");
+    CHECK(commuting_find(2, 1, skew, &found) == COMMUTING_OK, "a turn of one plane");
+    CHECK(commuting_find(2, 1, not_skew, &found) == COMMUTING_NOT_SKEW, "not skew-symmetric");
+    CHECK(commuting_find(2, 1, diagonal, &found) == COMMUTING_NOT_SKEW, "a diagonal that is not 0");
+    CHECK(commuting_find(2, 1, not_a_number, &found) == COMMUTING_NOT_SKEW, "NaN");
+    CHECK(commuting_find(1, 1, skew, &found) == COMMUTING_SIZE, "one channel");
+    CHECK(commuting_find(COMMUTING_MAX_SIZE + 1, 1, skew, &found) == COMMUTING_SIZE, "too large");
+    CHECK(commuting_find(2, 5, skew, &found) == COMMUTING_SIZE, "too many axes");
 }
 
 int main(void) {

@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The names of the statuses, the log, memory.
+#include "check.h"
 #include "fake_device.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static int passed, failed;
-
-static void verdict(bool good, const char *name) {
-    if (good)
-        passed++;
-    else
-        failed++;
-    if (!good)
-        printf("FAIL %s\n", name);
-}
 
 static void test_names(void) {
     bool good = true;
@@ -25,12 +15,12 @@ static void test_names(void) {
         for (int j = 0; good && j < i; j++)
             good = strcmp(name, rope2d_status_name((rope2d_status)j)) != 0;
     }
-    verdict(good, "each status has its own name");
-    verdict(strcmp(rope2d_status_name(ROPE2D_ERROR_STRIDE), "ROPE2D_ERROR_STRIDE") == 0,
-            "the name is the constant's");
-    verdict(strcmp(rope2d_status_name((rope2d_status)ROPE2D_STATUS_COUNT), "ROPE2D_STATUS_UNKNOWN") == 0 &&
-                strcmp(rope2d_status_name((rope2d_status)4711), "ROPE2D_STATUS_UNKNOWN") == 0,
-            "other numbers are unknown");
+    CHECK(good, "each status has its own name");
+    CHECK(strcmp(rope2d_status_name(ROPE2D_ERROR_STRIDE), "ROPE2D_ERROR_STRIDE") == 0,
+          "the name is the constant's");
+    CHECK(strcmp(rope2d_status_name((rope2d_status)ROPE2D_STATUS_COUNT), "ROPE2D_STATUS_UNKNOWN") == 0 &&
+              strcmp(rope2d_status_name((rope2d_status)4711), "ROPE2D_STATUS_UNKNOWN") == 0,
+          "other numbers are unknown");
 }
 
 static void test_host(void) {
@@ -41,25 +31,24 @@ static void test_host(void) {
     memset(word, 'x', sizeof(word) - 1);
     word[sizeof(word) - 1] = 0;
     (void)rope2d_fail(host, ROPE2D_ERROR_DRIVER, "%s", word);
-    verdict(strlen(fake.line) == 1023, "a long line is cut");
+    CHECK(strlen(fake.line) == 1023, "a long line is cut");
     rope2d_log_text(host, ROPE2D_LOG_INFO, word);
-    verdict(strlen(fake.line) == 1499, "a text is not");
-    verdict(rope2d_fail(NULL, ROPE2D_ERROR_LIMIT, "nobody listens") == ROPE2D_ERROR_LIMIT, "no host, no log");
-    verdict(rope2d_allocate(host, UINT64_MAX, 2) == NULL && rope2d_allocate(host, 0, 4) == NULL &&
-                fake.requests == 0,
-            "sizes that overflow, and none");
+    CHECK(strlen(fake.line) == 1499, "a text is not");
+    CHECK(rope2d_fail(NULL, ROPE2D_ERROR_LIMIT, "nobody listens") == ROPE2D_ERROR_LIMIT, "no host, no log");
+    CHECK(rope2d_allocate(host, UINT64_MAX, 2) == NULL && rope2d_allocate(host, 0, 4) == NULL &&
+              fake.requests == 0,
+          "sizes that overflow, and none");
     rope2d_host plain = rope2d_host_resolve(NULL);
     unsigned char *memory = rope2d_allocate(&plain, 1001, 3);
     bool good = memory != NULL && (uintptr_t)memory % 64 == 0;
     for (size_t i = 0; good && i < 3003; i++)
         good = memory[i] == 0;
     rope2d_release(&plain, memory, 1001, 3);
-    verdict(good && plain.threads >= 1 && rope2d_threads(&plain) >= 1, "the default host");
+    CHECK(good && plain.threads >= 1 && rope2d_threads(&plain) >= 1, "the default host");
 }
 
 int main(void) {
     test_names();
     test_host();
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0;
+    return check_finish();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The oracle against numbers that it did not make: the recorded outputs of models, and arithmetic done by
 // hand.
+#include "check.h"
 #include "counter.h"
 #include "oracle.h"
 
@@ -9,23 +10,12 @@
 #include <math.h>
 #include <stdio.h>
 
-static int passed, failed;
-
-static void verdict(bool good, const char *name, const char *detail) {
-    if (good)
-        passed++;
-    else
-        failed++;
-    if (!good || detail[0] != '\0')
-        printf("%s %-28s %s\n", good ? "ok  " : "FAIL", name, detail);
-}
-
 static void check_encode(enum oracle_type type, double value, uint32_t bits) {
     char detail[128];
     uint32_t got = oracle_encode(type, value);
     (void)snprintf(detail, sizeof(detail), "type %d, %a: %08" PRIx32 ", expected %08" PRIx32, (int)type,
                    value, got, bits);
-    verdict(got == bits, "encode", got == bits ? "" : detail);
+    CHECK_DETAIL(got == bits, "encode", got == bits ? "" : detail);
 }
 
 static void check_numbers(void) {
@@ -35,7 +25,7 @@ static void check_numbers(void) {
             double value = oracle_decode((enum oracle_type)type, bits);
             wrong += !isnan(value) && oracle_encode((enum oracle_type)type, value) != bits;
         }
-    verdict(wrong == 0, "16-bit round trips", wrong == 0 ? "" : "differ");
+    CHECK_DETAIL(wrong == 0, "16-bit round trips", wrong == 0 ? "" : "differ");
     check_encode(ORACLE_F16, 65504, 0x7bff);
     check_encode(ORACLE_F16, 65519.99, 0x7bff);
     check_encode(ORACLE_F16, -65520, 0xfc00);
@@ -59,9 +49,9 @@ static void check_numbers(void) {
     (void)fesetround(FE_UPWARD);
     check_encode(ORACLE_F32, 1 + 0x1p-40, 0x3f800000);
     (void)fesetround(FE_TONEAREST);
-    verdict(oracle_ulp(ORACLE_F32, 1) == 0x1p-23 && oracle_ulp(ORACLE_F32, 0) == 0x1p-149 &&
-                oracle_ulp(ORACLE_F16, 0x1p-20) == 0x1p-24 && oracle_ulp(ORACLE_BF16, -3) == 0x1p-6,
-            "ulp", "");
+    CHECK_DETAIL(oracle_ulp(ORACLE_F32, 1) == 0x1p-23 && oracle_ulp(ORACLE_F32, 0) == 0x1p-149 &&
+                     oracle_ulp(ORACLE_F16, 0x1p-20) == 0x1p-24 && oracle_ulp(ORACLE_BF16, -3) == 0x1p-6,
+                 "ulp", "");
 }
 
 // One pair of channels 0 and 1 turned by one radian; channel 2 passes through.
@@ -100,7 +90,8 @@ static struct oracle_value turn(enum oracle_direction direction, double magnitud
 #define SIN2 0.90929742682568169540
 
 static void check_turn(const char *name, struct oracle_value got, double expected) {
-    verdict(fabs(got.value - expected) <= 1e-15, name, fabs(got.value - expected) <= 1e-15 ? "" : "differs");
+    CHECK_DETAIL(fabs(got.value - expected) <= 1e-15, name,
+                 fabs(got.value - expected) <= 1e-15 ? "" : "differs");
 }
 
 static void check_directions(void) {
@@ -113,36 +104,38 @@ static void check_directions(void) {
     check_turn("two angles hi", turn(ORACLE_FORWARD, 1, 2, 3, 5, 1), 3 * SIN2 + 5 * COS2);
     check_turn("two angles transposed lo", turn(ORACLE_TRANSPOSE, 1, 2, 3, 5, 0), 3 * COS1 + 5 * SIN2);
     check_turn("two angles transposed hi", turn(ORACLE_TRANSPOSE, 1, 2, 3, 5, 1), 5 * COS2 - 3 * SIN1);
-    verdict(turn(ORACLE_INVERSE, 1, 2, 3, 5, 0).unit < 0, "inverse of two angles is refused", "");
-    verdict(turn(ORACLE_INVERSE, 0, 1, 3, 5, 0).unit < 0, "inverse of nothing is refused", "");
-    verdict(turn(ORACLE_FORWARD, 0, 1, 3, 5, 0).value == 0, "magnitude zero", "");
-    verdict(turn(ORACLE_FORWARD, 1, 1, 3, 5, 2).copied, "a channel outside passes", "");
+    CHECK_DETAIL(turn(ORACLE_INVERSE, 1, 2, 3, 5, 0).unit < 0, "inverse of two angles is refused", "");
+    CHECK_DETAIL(turn(ORACLE_INVERSE, 0, 1, 3, 5, 0).unit < 0, "inverse of nothing is refused", "");
+    CHECK_DETAIL(turn(ORACLE_FORWARD, 0, 1, 3, 5, 0).value == 0, "magnitude zero", "");
+    CHECK_DETAIL(turn(ORACLE_FORWARD, 1, 1, 3, 5, 2).copied, "a channel outside passes", "");
 }
 
 static void check_errors(void) {
     struct oracle_value one = turn(ORACLE_FORWARD, 1, 1, 3, 5, 0);
     uint32_t near = oracle_encode(ORACLE_F32, one.value);
-    verdict(one.unit == 0x1p-21, "unit of |3 cos 1| + |5 sin 1|", "");
-    verdict(oracle_error(&one, ORACLE_F32, near) <= 0.5, "nearest is within half a unit", "");
-    verdict(oracle_error(&one, ORACLE_F32, near + 8) > ORACLE_LIMIT, "eight steps away is outside", "");
-    verdict(oracle_error(&one, ORACLE_BF16, oracle_encode(ORACLE_BF16, one.value)) == 0, "nearest bf16", "");
-    verdict(oracle_error(&one, ORACLE_BF16, oracle_encode(ORACLE_BF16, one.value) + 1) > 100, "next bf16",
-            "");
-    verdict(oracle_error(&one, ORACLE_F32, 0x7fc00000) > ORACLE_LIMIT, "NaN for a number", "");
-    verdict(oracle_error(&one, ORACLE_F16, 0xfc00) > ORACLE_LIMIT, "infinity for a number", "");
+    CHECK_DETAIL(one.unit == 0x1p-21, "unit of |3 cos 1| + |5 sin 1|", "");
+    CHECK_DETAIL(oracle_error(&one, ORACLE_F32, near) <= 0.5, "nearest is within half a unit", "");
+    CHECK_DETAIL(oracle_error(&one, ORACLE_F32, near + 8) > ORACLE_LIMIT, "eight steps away is outside", "");
+    CHECK_DETAIL(oracle_error(&one, ORACLE_BF16, oracle_encode(ORACLE_BF16, one.value)) == 0, "nearest bf16",
+                 "");
+    CHECK_DETAIL(oracle_error(&one, ORACLE_BF16, oracle_encode(ORACLE_BF16, one.value) + 1) > 100,
+                 "next bf16", "");
+    CHECK_DETAIL(oracle_error(&one, ORACLE_F32, 0x7fc00000) > ORACLE_LIMIT, "NaN for a number", "");
+    CHECK_DETAIL(oracle_error(&one, ORACLE_F16, 0xfc00) > ORACLE_LIMIT, "infinity for a number", "");
     struct oracle_value far = turn(ORACLE_FORWARD, 1, 1, 80000, 0, 1);
-    verdict(oracle_error(&far, ORACLE_F16, 0x7c00) == 0, "f16 overflows", "");
-    verdict(oracle_error(&far, ORACLE_F16, 0xfc00) > ORACLE_LIMIT, "f16 overflows to the other side", "");
-    verdict(oracle_error(&far, ORACLE_F16, 0x7bff) > ORACLE_LIMIT, "f16 does not saturate", "");
+    CHECK_DETAIL(oracle_error(&far, ORACLE_F16, 0x7c00) == 0, "f16 overflows", "");
+    CHECK_DETAIL(oracle_error(&far, ORACLE_F16, 0xfc00) > ORACLE_LIMIT, "f16 overflows to the other side",
+                 "");
+    CHECK_DETAIL(oracle_error(&far, ORACLE_F16, 0x7bff) > ORACLE_LIMIT, "f16 does not saturate", "");
     struct oracle_value infinite = turn(ORACLE_FORWARD, 1, 1, (double)INFINITY, 1, 0);
-    verdict(oracle_error(&infinite, ORACLE_F32, 0x7f800000) == 0 && isinf(infinite.value), "infinity stays",
-            "");
+    CHECK_DETAIL(oracle_error(&infinite, ORACLE_F32, 0x7f800000) == 0 && isinf(infinite.value),
+                 "infinity stays", "");
     struct oracle_value undefined = turn(ORACLE_FORWARD, 1, 1, (double)INFINITY, (double)INFINITY, 0);
-    verdict(oracle_error(&undefined, ORACLE_F32, 0xffffffff) == 0, "infinity less infinity", "");
-    verdict(oracle_error(&undefined, ORACLE_F32, 0) > ORACLE_LIMIT, "a number for NaN", "");
+    CHECK_DETAIL(oracle_error(&undefined, ORACLE_F32, 0xffffffff) == 0, "infinity less infinity", "");
+    CHECK_DETAIL(oracle_error(&undefined, ORACLE_F32, 0) > ORACLE_LIMIT, "a number for NaN", "");
     struct oracle_value copied = turn(ORACLE_FORWARD, 1, 1, 3, 5, 2);
-    verdict(oracle_error(&copied, ORACLE_F16, 0x4700) == 0, "copy", "");
-    verdict(oracle_error(&copied, ORACLE_F16, 0x4701) > ORACLE_LIMIT, "changed copy", "");
+    CHECK_DETAIL(oracle_error(&copied, ORACLE_F16, 0x4700) == 0, "copy", "");
+    CHECK_DETAIL(oracle_error(&copied, ORACLE_F16, 0x4701) > ORACLE_LIMIT, "changed copy", "");
 }
 
 // Rounded to fp32, 4097 * 4097 loses its last bit and the sum is zero; in double it is one.
@@ -206,7 +199,7 @@ static void check_indices(void) {
     const double x[DIM] = {2, 3, 5, 7, 11};
     double worst = 0;
     struct oracle *oracle = oracle_create(&rotation);
-    verdict(oracle != NULL, "batches, heads and magnitudes", "");
+    CHECK_DETAIL(oracle != NULL, "batches, heads and magnitudes", "");
     for (size_t at = 0; oracle != NULL && at < BATCHES * TOKENS * HEADS * PAIRS; at++) {
         struct oracle_value y[DIM];
         size_t batch = at / (TOKENS * HEADS * PAIRS);
@@ -221,9 +214,9 @@ static void check_indices(void) {
         worst = fmax(worst, fabs(y[lo[pair]].value - expected_lo));
         worst = fmax(worst, fabs(y[hi[pair]].value - expected_hi));
         worst = fmax(worst, fabs(y[2].value - x[2]));
-        verdict(y[2].copied && y[0].copied == (token == 1), "what is copied", "");
+        CHECK_DETAIL(y[2].copied && y[0].copied == (token == 1), "what is copied", "");
     }
-    verdict(worst < 1e-12, "every index", worst < 1e-12 ? "" : "differs");
+    CHECK_DETAIL(worst < 1e-12, "every index", worst < 1e-12 ? "" : "differs");
     oracle_destroy(oracle);
 }
 
@@ -267,7 +260,7 @@ static void check_limit(void) {
     char detail[96];
     (void)snprintf(detail, sizeof(detail), "largest error %.3f units, with a bad table %.3f", worst,
                    worst_of_bad);
-    verdict(worst > 1 && worst <= ORACLE_LIMIT && worst_of_bad > ORACLE_LIMIT, "limit", detail);
+    CHECK_DETAIL(worst > 1 && worst <= ORACLE_LIMIT && worst_of_bad > ORACLE_LIMIT, "limit", detail);
 }
 
 int main(void) {
@@ -278,6 +271,5 @@ int main(void) {
     check_indices();
     check_limit();
     check_errors();
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed == 0 ? 0 : 1;
+    return check_finish();
 }

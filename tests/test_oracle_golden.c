@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The oracle against numbers that it did not make: the recorded outputs of models.
+#include "check.h"
 #include "golden.h"
 #include "oracle.h"
 
@@ -12,17 +13,6 @@
 // about 5.
 #define FP32_LIMIT   4e-6
 #define MAX_HEAD_DIM 512
-
-static int passed, failed;
-
-static void verdict(bool good, const char *name, const char *detail) {
-    if (good)
-        passed++;
-    else
-        failed++;
-    if (!good || detail[0] != '\0')
-        printf("%s %-28s %s\n", good ? "ok  " : "FAIL", name, detail);
-}
 
 static struct oracle *oracle_of(const struct golden_case *golden, const struct golden_tensor *tensor,
                                 enum oracle_angle angle, const int32_t *lo, const int32_t *hi) {
@@ -109,7 +99,7 @@ static void check_case(const struct golden_case *golden) {
     if (!compare_case(golden, ORACLE_ANGLE_DOUBLE, false, &in_double) ||
         !compare_case(golden, ORACLE_ANGLE_FP32, false, &in_fp32) ||
         !compare_case(golden, ORACLE_ANGLE_FP32, true, &wrong)) {
-        verdict(false, golden->name, "the oracle refuses it");
+        CHECK_DETAIL(false, golden->name, "the oracle refuses it");
         return;
     }
     (void)snprintf(
@@ -117,11 +107,12 @@ static void check_case(const struct golden_case *golden) {
         "double %.2e (of %g)  fp32 angles %.2e, rounded %.2e, relative %.2e (of %g)  copies changed %zu",
         in_double.exact, golden->tolerance, in_fp32.exact, in_fp32.rounded, in_fp32.rounded / in_fp32.largest,
         limit, in_double.changed + in_fp32.changed);
-    verdict(in_double.exact <= golden->tolerance && in_fp32.rounded <= limit && in_fp32.exact <= limit &&
-                in_double.changed + in_fp32.changed == 0,
-            golden->name, detail);
+    CHECK_DETAIL(in_double.exact <= golden->tolerance && in_fp32.rounded <= limit && in_fp32.exact <= limit &&
+                     in_double.changed + in_fp32.changed == 0,
+                 golden->name, detail);
     // Exchanging lo and hi turns the other way, which must be far from what the model returned.
-    verdict(wrong.exact > 0.5, golden->name, wrong.exact > 0.5 ? "" : "turning the wrong way goes unnoticed");
+    CHECK_DETAIL(wrong.exact > 0.5, golden->name,
+                 wrong.exact > 0.5 ? "" : "turning the wrong way goes unnoticed");
 }
 
 static void check_golden(const char *root) {
@@ -135,16 +126,15 @@ static void check_golden(const char *root) {
         if (golden_load(path, &golden, error))
             check_case(&golden);
         else
-            verdict(false, names[i], error);
+            CHECK_DETAIL(false, names[i], error);
         golden_free(&golden);
     }
     free(names);
-    verdict(count == 45, "number of golden cases", count == 45 ? "" : "is not 45");
+    CHECK_DETAIL(count == 45, "number of golden cases", count == 45 ? "" : "is not 45");
 }
 
 int main(int argc, char **argv) {
     const char *root = argc > 1 ? argv[1] : getenv("ROPE2D_GOLDEN");
     check_golden(root != NULL ? root : "tests/golden");
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed == 0 ? 0 : 1;
+    return check_finish();
 }

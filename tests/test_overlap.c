@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The proofs that memory does not overlap, against a map of every byte.
+#include "check.h"
 #include "counter.h"
 #include "internal.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static int passed, failed;
-
-static void verdict(bool good, const char *name) {
-    if (!good)
-        printf("FAIL %s\n", name);
-    *(good ? &passed : &failed) += 1;
-}
 
 #define ARENA   1024
 #define LAYOUTS 200000
@@ -156,9 +149,9 @@ static void test_random_overlaps(void) {
     printf("random layouts: %d accepted, %d refused, of these %d needlessly (%d with nested outputs), %d "
            "wrong\n",
            accepted, refused, too_careful, in_nests, wrong);
-    verdict(wrong == 0, "no overlap is accepted");
-    verdict(in_nests == 0, "disjoint nests are accepted");
-    verdict(accepted > LAYOUTS / 50 && refused > LAYOUTS / 50, "both verdicts occur");
+    CHECK(wrong == 0, "no overlap is accepted");
+    CHECK(in_nests == 0, "disjoint nests are accepted");
+    CHECK(accepted > LAYOUTS / 50 && refused > LAYOUTS / 50, "both verdicts occur");
 }
 
 // Slices of one token's row, in place or out of place in the same row.
@@ -198,12 +191,11 @@ static void test_fused(void) {
             }
         wrong += check(&s) != ROPE2D_OK;
     }
-    verdict(wrong == 0, "slices of fused rows are accepted");
+    CHECK(wrong == 0, "slices of fused rows are accepted");
 }
 
 int main(void) {
     test_random_overlaps();
     test_fused();
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0 || passed == 0;
+    return check_finish();
 }

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Which channels a spec pairs, which specs are axial, and the units that kernels make of them.
+#include "check.h"
 #include "../shaders/shape.h"
 #include "fake_device.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static int passed, failed;
-
-static void verdict(bool good, const char *name) {
-    if (good)
-        passed++;
-    else
-        failed++;
-    if (!good)
-        printf("FAIL %s\n", name);
-}
 
 // Two axes, 8 pairs of 16 channels, the first half of the pairs on axis 0.
 static float axial_freqs[2][8] = {{1, .5f, .25f, .125f, 0, 0, 0, 0}, {0, 0, 0, 0, 1, .5f, .25f, .125f}};
@@ -179,10 +169,10 @@ static void test_pairings(void) {
                     (!pairings[i].wide || units_cover(&pattern, &pattern.wide, 4));
         for (uint32_t pair = 0; good && pair < 8; pair++)
             good = pattern.axis[pair] == pair / 4;
-        verdict(good, pairings[i].name);
+        CHECK(good, "%s", pairings[i].name);
         rope2d_pattern_destroy(&pattern, &fake.device.host);
     }
-    verdict(fake.live == 0 && fake.faults == 0, "patterns release what they took");
+    CHECK(fake.live == 0 && fake.faults == 0, "patterns release what they took");
 }
 
 static void test_explicit(void) {
@@ -194,29 +184,28 @@ static void test_explicit(void) {
     rope2d_spec spec = good_spec();
     spec.pairing = ROPE2D_PAIRING_EXPLICIT;
     rope2d_pattern none, three, wide, late;
-    verdict(rope2d_pattern_create(&none, &spec, host) == ROPE2D_OK && none.pairs == 0 &&
-                none.single.pairs == 0 && none.single.count == 16 && none.wide.count == 4 &&
-                units_cover(&none, &none.single, 1) && units_cover(&none, &none.wide, 4),
-            "no pairs: every channel passes");
+    CHECK(rope2d_pattern_create(&none, &spec, host) == ROPE2D_OK && none.pairs == 0 &&
+              none.single.pairs == 0 && none.single.count == 16 && none.wide.count == 4 &&
+              units_cover(&none, &none.single, 1) && units_cover(&none, &none.wide, 4),
+          "no pairs: every channel passes");
     spec.pairs = 3;
     spec.pair_lo = lo;
     spec.pair_hi = hi;
-    verdict(rope2d_pattern_create(&three, &spec, host) == ROPE2D_OK && three.lo[0] == 3 && three.hi[0] == 1 &&
-                three.wide.count == 0 && units_cover(&three, &three.single, 1) &&
-                rope2d_spec_pairs(&spec) == 3,
-            "explicit pairs");
+    CHECK(rope2d_pattern_create(&three, &spec, host) == ROPE2D_OK && three.lo[0] == 3 && three.hi[0] == 1 &&
+              three.wide.count == 0 && units_cover(&three, &three.single, 1) && rope2d_spec_pairs(&spec) == 3,
+          "explicit pairs");
     spec.pairs = 4;
     spec.pair_lo = wide_lo;
     spec.pair_hi = wide_hi;
-    verdict(rope2d_pattern_create(&wide, &spec, host) == ROPE2D_OK && wide.wide.count == 3 &&
-                units_cover(&wide, &wide.wide, 4),
-            "explicit runs of four, hi before lo");
+    CHECK(rope2d_pattern_create(&wide, &spec, host) == ROPE2D_OK && wide.wide.count == 3 &&
+              units_cover(&wide, &wide.wide, 4),
+          "explicit runs of four, hi before lo");
     spec.pair_hi = late_hi;
-    verdict(rope2d_pattern_create(&late, &spec, host) == ROPE2D_OK && late.wide.count == 0,
-            "a run that begins at 1");
-    verdict(rope2d_pattern_equal(&wide, &wide) && !rope2d_pattern_equal(&wide, &late) &&
-                !rope2d_pattern_equal(&wide, &three) && rope2d_pattern_equal(&none, &none),
-            "patterns compare by their pairs");
+    CHECK(rope2d_pattern_create(&late, &spec, host) == ROPE2D_OK && late.wide.count == 0,
+          "a run that begins at 1");
+    CHECK(rope2d_pattern_equal(&wide, &wide) && !rope2d_pattern_equal(&wide, &late) &&
+              !rope2d_pattern_equal(&wide, &three) && rope2d_pattern_equal(&none, &none),
+          "patterns compare by their pairs");
     rope2d_pattern_destroy(&none, host);
     rope2d_pattern_destroy(&three, host);
     rope2d_pattern_destroy(&wide, host);
@@ -229,40 +218,40 @@ static void test_explicit(void) {
     spec.pair_lo = last;
     spec.pair_hi = first;
     rope2d_pattern largest;
-    verdict(rope2d_pattern_create(&largest, &spec, host) == ROPE2D_OK &&
-                units_cover(&largest, &largest.single, 1),
-            "the largest head_dim");
+    CHECK(rope2d_pattern_create(&largest, &spec, host) == ROPE2D_OK &&
+              units_cover(&largest, &largest.single, 1),
+          "the largest head_dim");
     rope2d_pattern_destroy(&largest, host);
-    verdict(fake.live == 0 && fake.faults == 0, "explicit patterns release what they took");
+    CHECK(fake.live == 0 && fake.faults == 0, "explicit patterns release what they took");
 }
 
 static void test_axial(void) {
     static float freqs[2][2][8], freqs_hi[2][2][8];
     rope2d_spec spec = good_spec();
-    verdict(rope2d_spec_is_axial(&spec) == 1, "an axis to a pair is axial");
+    CHECK(rope2d_spec_is_axial(&spec) == 1, "an axis to a pair is axial");
     spec.freq_heads = 2;
     spec.freqs = freqs[0][0];
-    verdict(rope2d_spec_is_axial(&spec) == 1, "no frequency at all is axial");
+    CHECK(rope2d_spec_is_axial(&spec) == 1, "no frequency at all is axial");
     freqs[0][0][5] = 1;
     freqs[1][1][5] = -0.0f;
-    verdict(rope2d_spec_is_axial(&spec) == 1, "-0 is no frequency");
+    CHECK(rope2d_spec_is_axial(&spec) == 1, "-0 is no frequency");
     freqs[1][1][5] = 1e-45f;
-    verdict(rope2d_spec_is_axial(&spec) == 0, "two heads on two axes are dense, were one of them subnormal");
+    CHECK(rope2d_spec_is_axial(&spec) == 0, "two heads on two axes are dense, were one of them subnormal");
     freqs[1][1][5] = 0;
     spec.freqs_hi = freqs_hi[0][0];
     freqs_hi[0][1][5] = 2;
-    verdict(rope2d_spec_is_axial(&spec) == 1, "two tables on one axis are axial");
+    CHECK(rope2d_spec_is_axial(&spec) == 1, "two tables on one axis are axial");
     freqs_hi[1][0][5] = 2;
-    verdict(rope2d_spec_is_axial(&spec) == 0, "two tables on two axes are dense");
+    CHECK(rope2d_spec_is_axial(&spec) == 0, "two tables on two axes are dense");
     struct fake_device fake;
     fake_device_init(&fake);
     rope2d_pattern pattern;
-    verdict(rope2d_pattern_create(&pattern, &spec, &fake.device.host) == ROPE2D_OK && pattern.row_axes == 1 &&
-                pattern.angles == 2 && pattern.freq_heads == 2 && pattern.axis[5] == 0,
-            "a dense pattern has one row to a token");
+    CHECK(rope2d_pattern_create(&pattern, &spec, &fake.device.host) == ROPE2D_OK && pattern.row_axes == 1 &&
+              pattern.angles == 2 && pattern.freq_heads == 2 && pattern.axis[5] == 0,
+          "a dense pattern has one row to a token");
     rope2d_pattern_destroy(&pattern, &fake.device.host);
     spec.axes = 1;
-    verdict(rope2d_spec_is_axial(&spec) == 1, "one axis is axial");
+    CHECK(rope2d_spec_is_axial(&spec) == 1, "one axis is axial");
 }
 
 static void test_axes_in_a_unit(void) {
@@ -274,10 +263,10 @@ static void test_axes_in_a_unit(void) {
     spec.axes = 3;
     spec.freqs = freqs[0];
     rope2d_pattern pattern;
-    verdict(rope2d_pattern_create(&pattern, &spec, &fake.device.host) == ROPE2D_OK &&
-                memcmp(pattern.axis, axes, sizeof(axes)) == 0 && units_cover(&pattern, &pattern.single, 1) &&
-                units_cover(&pattern, &pattern.wide, 4),
-            "a unit knows the axis of each of its pairs");
+    CHECK(rope2d_pattern_create(&pattern, &spec, &fake.device.host) == ROPE2D_OK &&
+              memcmp(pattern.axis, axes, sizeof(axes)) == 0 && units_cover(&pattern, &pattern.single, 1) &&
+              units_cover(&pattern, &pattern.wide, 4),
+          "a unit knows the axis of each of its pairs");
     rope2d_pattern_destroy(&pattern, &fake.device.host);
 }
 
@@ -297,10 +286,10 @@ static void test_memory(void) {
             break;
         requests = n;
         if (status != ROPE2D_ERROR_HOST_MEMORY || fake.lines != lines + 1 || fake.live != 0)
-            verdict(false, "a pattern without memory");
+            CHECK(false, "a pattern without memory");
     }
-    verdict(requests == 5 && fake.live == 0 && fake.faults == 0,
-            "a pattern fails cleanly at each of its requests");
+    CHECK(requests == 5 && fake.live == 0 && fake.faults == 0,
+          "a pattern fails cleanly at each of its requests");
 }
 
 int main(void) {
@@ -309,6 +298,5 @@ int main(void) {
     test_axial();
     test_axes_in_a_unit();
     test_memory();
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0;
+    return check_finish();
 }

@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What positions refuse, with which status and which words in the log, and what they do when memory or the
 // backend fails.
+#include "check.h"
 #include "fake_device.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static int passed, failed;
-
-static void verdict(bool good, const char *name) {
-    if (good)
-        passed++;
-    else
-        failed++;
-    if (!good)
-        printf("FAIL %s\n", name);
-}
 
 static const float axial_freqs[2][4] = {{1, .5f, 0, 0}, {0, 0, 1, .5f}};
 static const float dense_freqs[2][4] = {{1, .5f, 1, 1}, {0, 0, 1, .5f}};
@@ -202,22 +192,22 @@ static void test_refusals(void) {
         rope2d_status status = rope2d_positions_create(&fake.device, &params, &positions);
         bool good = status == refusals[i].status && fake_device_logged(&fake, lines, refusals[i].field) &&
                     positions == NULL && fake.live == 0 && fake.created == 0;
-        verdict(good, refusals[i].field);
+        CHECK(good, "%s", refusals[i].field);
         if (!good)
             printf("     %s, \"%s\"\n", rope2d_status_name(status), fake.line);
     }
     rope2d_spec spec = some_spec(axial_freqs);
     rope2d_positions_params params = some_params(&spec, 2, spoilt[0]);
-    verdict(rope2d_positions_create(NULL, &params, &positions) == ROPE2D_ERROR_NULL && positions == NULL,
-            "no device");
-    verdict(rope2d_positions_create(&fake.device, NULL, &positions) == ROPE2D_ERROR_NULL && positions == NULL,
-            "no params");
-    verdict(rope2d_positions_create(&fake.device, &params, NULL) == ROPE2D_ERROR_NULL, "no result");
+    CHECK(rope2d_positions_create(NULL, &params, &positions) == ROPE2D_ERROR_NULL && positions == NULL,
+          "no device");
+    CHECK(rope2d_positions_create(&fake.device, NULL, &positions) == ROPE2D_ERROR_NULL && positions == NULL,
+          "no params");
+    CHECK(rope2d_positions_create(&fake.device, &params, NULL) == ROPE2D_ERROR_NULL, "no result");
     fake.at_create = ROPE2D_ERROR_DEVICE_MEMORY;
     uint32_t destroyed = fake.destroyed;
-    verdict(rope2d_positions_create(&fake.device, &params, &positions) == ROPE2D_ERROR_DEVICE_MEMORY &&
-                positions == NULL && fake.destroyed == destroyed + 1 && fake.live == 0,
-            "a backend that fails");
+    CHECK(rope2d_positions_create(&fake.device, &params, &positions) == ROPE2D_ERROR_DEVICE_MEMORY &&
+              positions == NULL && fake.destroyed == destroyed + 1 && fake.live == 0,
+          "a backend that fails");
     rope2d_positions_destroy(NULL);
 }
 
@@ -237,7 +227,7 @@ static void memory_case(const rope2d_positions_params *params, const char *name)
             break;
         good = good && status == ROPE2D_ERROR_HOST_MEMORY && fake.lines == lines + 1;
     }
-    verdict(good && fake.fail_at > 10, name);
+    CHECK(good && fake.fail_at > 10, "%s", name);
 }
 
 static void test_memory(void) {
@@ -258,6 +248,5 @@ static void test_memory(void) {
 int main(void) {
     test_refusals();
     test_memory();
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0;
+    return check_finish();
 }

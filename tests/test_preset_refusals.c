@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Presets that no golden case proves, against their sources' formulas: frequencies and coordinates to the
 // last bit of fp32, and the rotation of a head on the CPU. What callers may change, scaling, and refusals.
+#include "check.h"
+#include "last_line.h"
 #include "rope2d/rope2d_presets.h"
 
 #include <math.h>
@@ -11,30 +13,17 @@
 
 #define MAX_HEAD_DIM 256
 
-static int passed, failed;
-static char last_line[1024];
-
-static void keep_line(void *user, rope2d_log_level level, const char *text) {
-    (void)user;
-    (void)level;
-    (void)snprintf(last_line, sizeof(last_line), "%s", text);
-}
-
-static const rope2d_host host = {.struct_size = sizeof(host), .log = keep_line};
+static struct last_line logged;
+static const rope2d_host host = {.struct_size = sizeof(host), .user = &logged, .log = last_line_keep};
 
 static void verdict(bool good, const char *name, const char *what, double detail) {
-    if (good)
-        passed++;
-    else
-        failed++;
-    if (!good)
-        printf("FAIL %-20s %s %g %s\n", name, what, detail, last_line);
+    CHECK(good, "%-20s %s %g %s", name, what, detail, logged.text);
 }
 
 static rope2d_preset *make(rope2d_preset_params params) {
     rope2d_preset *preset = NULL;
     params.struct_size = sizeof(params);
-    last_line[0] = '\0';
+    logged.text[0] = '\0';
     (void)rope2d_preset_create(&params, &host, &preset);
     return preset;
 }
@@ -44,11 +33,11 @@ static rope2d_preset *make(rope2d_preset_params params) {
 static void refuses(rope2d_preset_params params, rope2d_status wants, const char *what) {
     rope2d_preset *preset = (rope2d_preset *)&params; // must become NULL
     params.struct_size = params.struct_size == 0 ? sizeof(params) : params.struct_size;
-    last_line[0] = '\0';
+    logged.text[0] = '\0';
     rope2d_status is = rope2d_preset_create(&params, &host, &preset);
     if (is != wants)
         printf("     %s, not %s\n", rope2d_status_name(is), rope2d_status_name(wants));
-    verdict(is == wants && preset == NULL && last_line[0] != '\0', params.name == NULL ? "" : params.name,
+    verdict(is == wants && preset == NULL && logged.text[0] != '\0', params.name == NULL ? "" : params.name,
             what, is);
     if (is == ROPE2D_OK)
         rope2d_preset_destroy(preset);
@@ -110,17 +99,17 @@ static void try_refusals(void) {
 
 static void suggests(const char *wrong, const char *right) {
     rope2d_preset_info info = {.struct_size = sizeof(info)};
-    last_line[0] = '\0';
+    logged.text[0] = '\0';
     bool refused = rope2d_preset_get_info(wrong, &host, &info) == ROPE2D_ERROR_ENUM;
     char wants[64];
     (void)snprintf(wants, sizeof(wants), "did you mean %s", right);
-    verdict(refused && strstr(last_line, wants) != NULL, wrong, right, 0);
+    verdict(refused && strstr(logged.text, wants) != NULL, wrong, right, 0);
 }
 
 // The line that a refusal logs has these words.
 static void names(rope2d_preset_params params, const char *words) {
     rope2d_preset *preset = make(params);
-    verdict(preset == NULL && strstr(last_line, words) != NULL, params.name, words, 0);
+    verdict(preset == NULL && strstr(logged.text, words) != NULL, params.name, words, 0);
     rope2d_preset_destroy(preset);
 }
 
@@ -137,7 +126,7 @@ static void refuses_prompt(const char *name, rope2d_item item, rope2d_status wan
     const rope2d_prompt prompt = {.struct_size = sizeof(prompt), .items = &item, .item_count = 1};
     rope2d_tokens tokens = {.struct_size = sizeof(tokens)};
     rope2d_status is = rope2d_preset_positions(preset, &prompt, &host, &tokens);
-    verdict(is == wants && last_line[0] != '\0', name, what, is);
+    verdict(is == wants && logged.text[0] != '\0', name, what, is);
     rope2d_preset_destroy(preset);
 }
 
@@ -217,6 +206,5 @@ int main(void) {
     try_words();
     try_prompts();
     try_memory();
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed != 0;
+    return check_finish();
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Presets that no golden case proves, against their sources' formulas: frequencies and coordinates to the
 // last bit of fp32, and the rotation of a head on the CPU. What callers may change.
+#include "check.h"
+#include "last_line.h"
 #include "counter.h"
 #include "preset_formulas.h"
 #include "rope2d/rope2d_presets.h"
@@ -14,24 +16,11 @@
 
 #define MAX_HEAD_DIM 256
 
-static int passed, failed;
-static char last_line[1024];
-
-static void keep_line(void *user, rope2d_log_level level, const char *text) {
-    (void)user;
-    (void)level;
-    (void)snprintf(last_line, sizeof(last_line), "%s", text);
-}
-
-static const rope2d_host host = {.struct_size = sizeof(host), .log = keep_line};
+static struct last_line logged;
+static const rope2d_host host = {.struct_size = sizeof(host), .user = &logged, .log = last_line_keep};
 
 static void verdict(bool good, const char *name, const char *what, double detail) {
-    if (good)
-        passed++;
-    else
-        failed++;
-    if (!good)
-        printf("FAIL %-20s %s %g %s\n", name, what, detail, last_line);
+    CHECK(good, "%-20s %s %g %s", name, what, detail, logged.text);
 }
 
 static double distance(float is, long double wants) { // ulp of fp32
@@ -43,7 +32,7 @@ static double distance(float is, long double wants) { // ulp of fp32
 static rope2d_preset *make(rope2d_preset_params params) {
     rope2d_preset *preset = NULL;
     params.struct_size = sizeof(params);
-    last_line[0] = '\0';
+    logged.text[0] = '\0';
     (void)rope2d_preset_create(&params, &host, &preset);
     return preset;
 }
@@ -344,8 +333,8 @@ int main(void) {
     rope2d_device *device = NULL;
     const rope2d_device_params cpu = {.struct_size = sizeof(cpu)};
     if (rope2d_device_create(&cpu, &device) != ROPE2D_OK) {
-        printf("no CPU device\n0 passed, 1 failed, 0 skipped\n");
-        return 1;
+        CHECK(false, "no CPU device");
+        return check_finish();
     }
     try_all_named(device);
     try_learned();
@@ -353,6 +342,5 @@ int main(void) {
     try_steps();
     try_rounding();
     rope2d_device_destroy(device);
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed != 0;
+    return check_finish();
 }

@@ -90,13 +90,13 @@ static double relativity_violation(struct problem *problem, const rope2d_spec *k
 static void test_relativity(struct problem *problem) {
     rope2d_spec *spec = &problem->random.spec;
     double violation = relativity_violation(problem, spec);
-    check(violation <= TOLERANCE, "relativity: %s: %g", problem->name, violation);
+    CHECK(violation <= TOLERANCE, "relativity: %s: %g", problem->name, violation);
     // Angles that are rounded to fp32 keep it only as far as their rounding: half an ulp of each.
     spec->angles = ROPE2D_ANGLES_FP32;
     violation = relativity_violation(problem, spec);
     double largest_angle = 2 * ROTATION_RANGE * 1.1 * (1 + 0.25 * (AXES - 1));
     double rounding = 3 * spec->axes * largest_angle * 0x1p-24;
-    check(violation <= TOLERANCE + rounding, "relativity with fp32 angles: %s: %g", problem->name, violation);
+    CHECK(violation <= TOLERANCE + rounding, "relativity with fp32 angles: %s: %g", problem->name, violation);
     spec->angles = ROPE2D_ANGLES_DOUBLE;
 }
 
@@ -115,7 +115,7 @@ static void test_orthogonality(struct problem *problem) {
             largest = fmax(largest, fabs(is - was) / was);
         }
     }
-    check(largest <= TOLERANCE, "a pair keeps its length: %s: %g", problem->name, largest);
+    CHECK(largest <= TOLERANCE, "a pair keeps its length: %s: %g", problem->name, largest);
 }
 
 static void test_group(struct problem *problem) {
@@ -124,13 +124,13 @@ static void test_group(struct problem *problem) {
         return;
     turn(spec, problem->minus, problem->a, problem->b);
     double difference = largest_difference(problem, problem->b, problem->u);
-    check(difference <= TOLERANCE, "R(-p) R(p) = 1: %s: %g", problem->name, difference);
+    CHECK(difference <= TOLERANCE, "R(-p) R(p) = 1: %s: %g", problem->name, difference);
 
     for (int direction = ROPE2D_INVERSE; direction <= ROPE2D_TRANSPOSE; direction++) {
         spec->direction = (rope2d_direction)direction;
         turn(spec, problem->p, problem->a, problem->b);
         difference = largest_difference(problem, problem->b, problem->u);
-        check(difference <= TOLERANCE, "direction %d undoes R(p): %s: %g", direction, problem->name,
+        CHECK(difference <= TOLERANCE, "direction %d undoes R(p): %s: %g", direction, problem->name,
               difference);
     }
     spec->direction = ROPE2D_FORWARD;
@@ -138,7 +138,7 @@ static void test_group(struct problem *problem) {
     turn(spec, problem->q, problem->a, problem->b);
     turn(spec, problem->sum, problem->u, problem->a);
     difference = largest_difference(problem, problem->a, problem->b);
-    check(difference <= TOLERANCE, "R(q) R(p) = R(p + q): %s: %g", problem->name, difference);
+    CHECK(difference <= TOLERANCE, "R(q) R(p) = R(p + q): %s: %g", problem->name, difference);
 }
 
 // ---------------------------------------------------------------------------------------------- recovery
@@ -234,7 +234,7 @@ static double recovery_error(struct problem *problem, const rope2d_spec *turning
 
 static void test_recovery(struct problem *problem) {
     double disagreement, error = recovery_error(problem, &problem->random.spec, &disagreement);
-    check(error < 1e-4 && disagreement < 1e-4, "recovery: %s: off by %g, %g rad", problem->name, error,
+    CHECK(error < 1e-4 && disagreement < 1e-4, "recovery: %s: off by %g, %g rad", problem->name, error,
           disagreement);
 }
 
@@ -258,7 +258,7 @@ static void test_range(void) {
         recover(random, vector(problem.b, &problem, t), position);
         double turns = (places[t] - position[0]) * random->freqs[0] / 6.283185307179586;
         double expected = round(places[t] * (double)random->freqs[0] / 6.283185307179586);
-        check(fabs(turns - expected) < 1e-5, "%g is read as %g: %g turns off, not %g", (double)places[t],
+        CHECK(fabs(turns - expected) < 1e-5, "%g is read as %g: %g turns off, not %g", (double)places[t],
               position[0], turns, expected);
     }
 }
@@ -292,11 +292,11 @@ static void test_faults(struct problem *problem, uint32_t axes, uint64_t seed) {
         random_spec_fill(&wrong, axes, seed);
         make_fault(fault, &wrong);
         double violation = relativity_violation(problem, &wrong.spec);
-        check(violation > NOTICED, "relativity misses a wrong %s: %s: %g", fault_names[fault], problem->name,
+        CHECK(violation > NOTICED, "relativity misses a wrong %s: %s: %g", fault_names[fault], problem->name,
               violation);
         double disagreement;
         recovery_error(problem, &wrong.spec, &disagreement);
-        check(disagreement > NOTICED, "recovery misses a wrong %s: %s: %g", fault_names[fault], problem->name,
+        CHECK(disagreement > NOTICED, "recovery misses a wrong %s: %s: %g", fault_names[fault], problem->name,
               disagreement);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // From coordinates to row numbers: merging, batches, unrotated ranges, the caller's own rows. The expected
 // row numbers are written by hand.
+#include "check.h"
 #include "counter.h"
 #include "fake_device.h"
 #include "rows.h"
@@ -9,17 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int passed, failed;
-
-static void verdict(bool good, const char *name) {
-    if (good)
-        passed++;
-    else
-        failed++;
-    if (!good)
-        printf("FAIL %s\n", name);
-}
 
 static const float axial_freqs[2][4] = {{1, .5f, 0, 0}, {0, 0, 1, .5f}};
 static const float dense_freqs[2][4] = {{1, .5f, 1, 1}, {0, 0, 1, .5f}};
@@ -76,22 +66,22 @@ static void test_merging(void) {
     static const int32_t dense[] = {0, 1, 2, 3, 4, 5};
     rope2d_spec spec = some_spec(axial_freqs);
     rope2d_positions_params params = some_params(&spec, 6, grid[0]);
-    verdict(gives(&params, axial, 12, 3), "a grid has as many rows as its longer side");
+    CHECK(gives(&params, axial, 12, 3), "a grid has as many rows as its longer side");
     rope2d_spec mixed = some_spec(dense_freqs);
     params.spec = &mixed;
-    verdict(gives(&params, dense, 6, 6), "a dense grid has a row to a token");
+    CHECK(gives(&params, dense, 6, 6), "a dense grid has a row to a token");
     static const float repeated[][2] = {{2, 1}, {1, 2}, {2, 1}, {1, 1}, {1, 2}};
     static const int32_t tuples[] = {0, 1, 0, 2, 1}, singles[] = {0, 0, 1, 1, 0, 0, 1, 0, 1, 1};
     params = some_params(&mixed, 5, repeated[0]);
-    verdict(gives(&params, tuples, 5, 3), "equal tuples share a row");
+    CHECK(gives(&params, tuples, 5, 3), "equal tuples share a row");
     params.spec = &spec;
-    verdict(gives(&params, singles, 10, 2), "rows are numbered as they appear, axis by axis");
+    CHECK(gives(&params, singles, 10, 2), "rows are numbered as they appear, axis by axis");
     static const float zeros[][2] = {{0, -0.0f}, {-0.0f, 0}, {1e-45f, -1e-45f}};
     static const int32_t zero_rows[] = {0, 0, 0, 0, 1, 1}, zero_tuples[] = {0, 0, 1};
     params = some_params(&spec, 3, zeros[0]);
-    verdict(gives(&params, zero_rows, 6, 2), "-0 is +0, a subnormal is neither");
+    CHECK(gives(&params, zero_rows, 6, 2), "-0 is +0, a subnormal is neither");
     params.spec = &mixed;
-    verdict(gives(&params, zero_tuples, 3, 2), "-0 is +0 in tuples");
+    CHECK(gives(&params, zero_tuples, 3, 2), "-0 is +0 in tuples");
 }
 
 static void test_batch(void) {
@@ -103,13 +93,13 @@ static void test_batch(void) {
     rope2d_spec mixed = some_spec(dense_freqs);
     rope2d_positions_params params = some_params(&spec, 2, coordinates[0][0]);
     params.batch = 2;
-    verdict(gives(&params, axial, 8, 2), "a batch shares one table");
+    CHECK(gives(&params, axial, 8, 2), "a batch shares one table");
     params.spec = &mixed;
-    verdict(gives(&params, dense, 4, 3), "a dense batch shares one table");
+    CHECK(gives(&params, dense, 4, 3), "a dense batch shares one table");
     params.spec = &spec;
     params.unrotated = &range;
     params.unrotated_count = 1;
-    verdict(gives(&params, axial_but, 8, 2), "a range is unrotated in every batch element");
+    CHECK(gives(&params, axial_but, 8, 2), "a range is unrotated in every batch element");
 }
 
 static void test_unrotated(void) {
@@ -123,15 +113,15 @@ static void test_unrotated(void) {
     rope2d_positions_params params = some_params(&spec, 5, coordinates[0]);
     params.unrotated = ranges;
     params.unrotated_count = 5;
-    verdict(gives(&params, axial, 10, 2), "unrotated tokens have row -1 and no row in the table");
+    CHECK(gives(&params, axial, 10, 2), "unrotated tokens have row -1 and no row in the table");
     params.spec = &mixed;
-    verdict(gives(&params, dense, 5, 2), "unrotated tokens of a dense spec");
+    CHECK(gives(&params, dense, 5, 2), "unrotated tokens of a dense spec");
     params.spec = &spec;
     params.unrotated = &all;
     params.unrotated_count = 1;
-    verdict(gives(&params, none, 10, 1), "all unrotated: the table keeps one row");
+    CHECK(gives(&params, none, 10, 1), "all unrotated: the table keeps one row");
     params = some_params(&spec, 0, NULL);
-    verdict(gives(&params, NULL, 0, 1), "no tokens");
+    CHECK(gives(&params, NULL, 0, 1), "no tokens");
 }
 
 static void test_magnitudes(void) {
@@ -145,10 +135,9 @@ static void test_magnitudes(void) {
     params.magnitudes = magnitudes[0];
     params.unrotated = &range;
     params.unrotated_count = 1;
-    verdict(gives(&params, rows, 8, 3),
-            "magnitudes give a row to each rotated token, the same on every axis");
+    CHECK(gives(&params, rows, 8, 3), "magnitudes give a row to each rotated token, the same on every axis");
     params.spec = &mixed;
-    verdict(gives(&params, dense_rows, 4, 3), "magnitudes of a dense spec");
+    CHECK(gives(&params, dense_rows, 4, 3), "magnitudes of a dense spec");
 }
 
 static void test_caller_rows(void) {
@@ -166,13 +155,13 @@ static void test_caller_rows(void) {
     params.lists[1] = x;
     params.unrotated = &range;
     params.unrotated_count = 1;
-    verdict(gives(&params, kept, 8, 3), "the caller's rows stay as they are, equal coordinates too");
+    CHECK(gives(&params, kept, 8, 3), "the caller's rows stay as they are, equal coordinates too");
     rope2d_spec mixed = some_spec(dense_freqs);
     params.spec = &mixed;
     params.rows = dense;
     params.list_counts[0] = 2;
     params.lists[0] = tuples[0];
-    verdict(gives(&params, dense_kept, 4, 2), "the caller's rows of a dense spec");
+    CHECK(gives(&params, dense_kept, 4, 2), "the caller's rows of a dense spec");
 }
 
 // Against a search through everything seen so far.
@@ -183,7 +172,7 @@ static void test_many(void) {
     float seen[2][512];
     int32_t counts[2] = {0, 0};
     if (coordinates == NULL || rows == NULL) {
-        verdict(false, "memory of the test");
+        CHECK(false, "memory of the test");
         free(coordinates);
         free(rows);
         return;
@@ -200,8 +189,8 @@ static void test_many(void) {
     }
     rope2d_spec spec = some_spec(axial_freqs);
     rope2d_positions_params params = some_params(&spec, TOKENS, coordinates);
-    verdict(gives(&params, rows, (size_t)TOKENS * 2, (uint32_t)counts[0]),
-            "20,000 tokens on 500 x 40 coordinates");
+    CHECK(gives(&params, rows, (size_t)TOKENS * 2, (uint32_t)counts[0]),
+          "20,000 tokens on 500 x 40 coordinates");
     free(coordinates);
     free(rows);
 }
@@ -226,7 +215,7 @@ static void test_merge(void) {
     good = good && merge.count == 1005 && rope2d_merge_find(&merge, keys[1]) == 0 &&
            rope2d_merge_find(&merge, other) == 4;
     rope2d_merge_destroy(&merge, host);
-    verdict(good && fake.live == 0, "the first of equal keys is found");
+    CHECK(good && fake.live == 0, "the first of equal keys is found");
 }
 
 int main(void) {
@@ -237,6 +226,5 @@ int main(void) {
     test_caller_rows();
     test_many();
     test_merge();
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0;
+    return check_finish();
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The scaling laws and xPos against the formulas of their sources, evaluated in the host's long double and by
 // its libm: each number within half an ulp and a little; and what they refuse.
+#include "check.h"
+#include "last_line.h"
 #include "rope2d/rope2d_presets.h"
 
 #include <float.h>
@@ -12,24 +14,11 @@
 #define PI        3.141592653589793238462643383279502884L
 #define MAX_PAIRS 2048
 
-static int passed, failed;
-static char last_line[1024];
-
-static void keep_line(void *user, rope2d_log_level level, const char *text) {
-    (void)user;
-    (void)level;
-    (void)snprintf(last_line, sizeof(last_line), "%s", text);
-}
-
-static const rope2d_host host = {.struct_size = sizeof(host), .log = keep_line};
+static struct last_line logged;
+static const rope2d_host host = {.struct_size = sizeof(host), .user = &logged, .log = last_line_keep};
 
 static void verdict(bool good, const char *name, double detail) {
-    if (good)
-        passed++;
-    else
-        failed++;
-    if (!good)
-        printf("FAIL %-40s %g %s\n", name, detail, last_line);
+    CHECK(good, "%-40s %g %s", name, detail, logged.text);
 }
 
 // Distance in ulp of fp32.
@@ -145,7 +134,7 @@ static const struct sample samples[] = {
 static void try_sample(const struct sample *sample) {
     static float frequencies[MAX_PAIRS];
     float attention = 0;
-    last_line[0] = '\0';
+    logged.text[0] = '\0';
     rope2d_status status =
         rope2d_frequencies(sample->base, sample->channels, &sample->law, &host, frequencies, &attention);
     double worst = status == ROPE2D_OK ? 0 : INFINITY;
@@ -202,16 +191,16 @@ static void try_xpos(void) {
 }
 
 static void refuses(rope2d_status is, rope2d_status wants, const char *name) {
-    bool has_line = last_line[0] != '\0';
+    bool has_line = logged.text[0] != '\0';
     if (is != wants)
         printf("     %s, not %s\n", rope2d_status_name(is), rope2d_status_name(wants));
     verdict(is == wants && has_line, name, is);
-    last_line[0] = '\0';
+    logged.text[0] = '\0';
 }
 
 static void refuses_law(rope2d_scaling law, rope2d_status wants, const char *name) {
     float frequencies[32] = {-1};
-    last_line[0] = '\0';
+    logged.text[0] = '\0';
     refuses(rope2d_frequencies(10000, 64, &law, &host, frequencies, NULL), wants, name);
     verdict(frequencies[0] == -1, "a refused call writes nothing", frequencies[0]);
 }
@@ -219,7 +208,7 @@ static void refuses_law(rope2d_scaling law, rope2d_status wants, const char *nam
 static void try_refusals(void) {
     float some[32] = {0};
     const float infinite[1] = {INFINITY}, far[1] = {1e30F}, zero[1] = {0};
-    last_line[0] = '\0';
+    logged.text[0] = '\0';
     refuses(rope2d_frequencies(10000, 64, NULL, &host, NULL, NULL), ROPE2D_ERROR_NULL, "no frequencies");
     refuses(rope2d_frequencies(10000, 0, NULL, &host, some, NULL), ROPE2D_ERROR_HEAD_DIM, "channels 0");
     refuses(rope2d_frequencies(10000, 63, NULL, &host, some, NULL), ROPE2D_ERROR_HEAD_DIM, "channels odd");
@@ -258,7 +247,7 @@ static void try_refusals(void) {
     refuses(rope2d_xpos(infinite, 1, 4, 0, 0, 0, &host, some), ROPE2D_ERROR_COORDINATE, "xpos at infinity");
     refuses(rope2d_xpos(far, 1, 4, 0, 0, 1, &host, some), ROPE2D_ERROR_MAGNITUDE, "xpos far away");
     const rope2d_host bad = {.struct_size = 1};
-    last_line[0] = 'x';
+    logged.text[0] = 'x';
     refuses(rope2d_frequencies(10000, 64, NULL, &bad, some, NULL), ROPE2D_ERROR_STRUCT_SIZE, "bad host");
 }
 
@@ -268,6 +257,5 @@ int main(void) {
     try_wrong_laws();
     try_xpos();
     try_refusals();
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed != 0;
+    return check_finish();
 }

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What a spec refuses, with which status and which words in the log.
+#include "check.h"
 #include "fake_device.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static int passed, failed;
-
-static void verdict(bool good, const char *name) {
-    if (good)
-        passed++;
-    else
-        failed++;
-    if (!good)
-        printf("FAIL %s\n", name);
-}
 
 // Two axes, 8 pairs of 16 channels, the first half of the pairs on axis 0.
 static float axial_freqs[2][8] = {{1, .5f, .25f, .125f, 0, 0, 0, 0}, {0, 0, 0, 0, 1, .5f, .25f, .125f}};
@@ -252,29 +242,28 @@ static void test_refusals(void) {
         rope2d_pattern pattern;
         good = good && rope2d_pattern_create(&pattern, &spec, &fake.device.host) == status;
         rope2d_pattern_destroy(&pattern, &fake.device.host);
-        verdict(good && fake.live == 0, refusals[i].field);
+        CHECK(good && fake.live == 0, "%s", refusals[i].field);
         if (!good)
             printf("     %s, \"%s\"\n", rope2d_status_name(status), fake.line);
     }
     rope2d_host bad_host = {.struct_size = 3};
     rope2d_spec spec = good_spec();
-    verdict(rope2d_spec_check(&spec, &bad_host) == ROPE2D_ERROR_STRUCT_SIZE, "host.struct_size");
+    CHECK(rope2d_spec_check(&spec, &bad_host) == ROPE2D_ERROR_STRUCT_SIZE, "host.struct_size");
     bad_host = fake.device.host;
     bad_host.release = NULL;
     uint32_t lines = fake.lines;
-    verdict(rope2d_spec_check(&spec, &bad_host) == ROPE2D_ERROR_NULL &&
-                fake_device_logged(&fake, lines, "host.release is NULL"),
-            "host.release");
+    CHECK(rope2d_spec_check(&spec, &bad_host) == ROPE2D_ERROR_NULL &&
+              fake_device_logged(&fake, lines, "host.release is NULL"),
+          "host.release");
     lines = fake.lines;
-    verdict(rope2d_spec_check(NULL, &fake.device.host) == ROPE2D_ERROR_NULL &&
-                fake_device_logged(&fake, lines, "spec is NULL"),
-            "spec is NULL");
-    verdict(rope2d_spec_check(&spec, NULL) == ROPE2D_OK && rope2d_spec_pairs(&spec) == 8, "a good spec");
-    verdict(rope2d_spec_pairs(NULL) == 0 && rope2d_spec_is_axial(NULL) == 0, "no spec");
+    CHECK(rope2d_spec_check(NULL, &fake.device.host) == ROPE2D_ERROR_NULL &&
+              fake_device_logged(&fake, lines, "spec is NULL"),
+          "spec is NULL");
+    CHECK(rope2d_spec_check(&spec, NULL) == ROPE2D_OK && rope2d_spec_pairs(&spec) == 8, "a good spec");
+    CHECK(rope2d_spec_pairs(NULL) == 0 && rope2d_spec_is_axial(NULL) == 0, "no spec");
 }
 
 int main(void) {
     test_refusals();
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0;
+    return check_finish();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Cutting and staging without a device: every element of a random apply goes through a kernel exactly once,
 // whatever the limits; nothing else is written; no limit is passed.
+#include "check.h"
 #include "counter.h"
 #include "stage.h"
 
@@ -12,14 +13,6 @@
 #define EXAMPLES    4000
 #define MAX_TENSORS 6
 #define ARENA       (1 << 19)
-
-static int passed, failed;
-
-static void verdict(bool good, const char *name) {
-    if (!good)
-        printf("FAIL %s\n", name);
-    *(good ? &passed : &failed) += 1;
-}
 
 static uint64_t random_state;
 static uint32_t below(uint32_t bound) {
@@ -310,10 +303,10 @@ static void test_random(void) {
         wrong++;
     }
     printf("%d cut, %d whole, %d with odd layouts, %d too small for one token\n", cut, whole, odd, too_small);
-    verdict(wrong == 0, "every element once, and nothing else");
-    verdict(cut > EXAMPLES / 8 && whole > EXAMPLES / 8 && odd > EXAMPLES / 20 && too_small > 0 &&
-                too_small < EXAMPLES / 8,
-            "all paths occur");
+    CHECK(wrong == 0, "every element once, and nothing else");
+    CHECK(cut > EXAMPLES / 8 && whole > EXAMPLES / 8 && odd > EXAMPLES / 20 && too_small > 0 &&
+              too_small < EXAMPLES / 8,
+          "all paths occur");
 }
 
 // --------------------------------------------------------------------------------------------------- large
@@ -369,7 +362,7 @@ static void test_large(uint32_t batch, uint64_t tokens, uint32_t heads, uint32_t
     good &= !more && rows == batch * tokens && pieces <= most_pieces;
     if (!good)
         printf("%" PRIu64 " pieces, %" PRIu64 " tokens\n", pieces, rows);
-    verdict(good, name);
+    CHECK(good, "%s", name);
 }
 
 int main(void) {
@@ -382,6 +375,5 @@ int main(void) {
     test_large(5, 1000, 16, 2, (uint64_t)1 << 27, 1, "everything at once");
     test_large(4000, 1, 16, 2, 1u << 20, 20, "many batch elements of one token");
     test_large(1, 1000000, 12, 2, 1u << 27, 30, "at 128 MiB to a buffer");
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0 || passed == 0;
+    return check_finish();
 }

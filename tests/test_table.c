@@ -2,6 +2,7 @@
 // The cos/sin table against the oracle: a token whose lo channels are 1 and whose hi channels are 0, or the
 // other way round, rotates into the entries themselves. Every kind of synthetic spec, and the frequencies and
 // positions of every golden case.
+#include "check.h"
 #include "counter.h"
 #include "fake_device.h"
 #include "npy.h"
@@ -16,17 +17,6 @@
 #define MAX_PAIRS 128
 // Half an ulp, and what two evaluations in double may disagree by.
 #define LIMIT 0.500001
-
-static int passed, failed;
-
-static void verdict(bool good, const char *name) {
-    if (good)
-        passed++;
-    else
-        failed++;
-    if (!good)
-        printf("FAIL %s\n", name);
-}
 
 // Interleaved pairs and nothing else in the head.
 struct sample {
@@ -200,7 +190,7 @@ static void test_synthetic(void) {
             magnitudes[i] = counter_bell(counter_word(number, 4, i));
         char name[64];
         (void)snprintf(name, sizeof(name), "synthetic spec %u", number);
-        verdict(agrees(&sample), name);
+        CHECK(agrees(&sample), "%s", name);
     }
 }
 
@@ -229,7 +219,7 @@ static void golden_folder(const char *root, const char *folder) {
         sample.spec.angles = ROPE2D_ANGLES_FP32;
         good = good && agrees(&sample);
     }
-    verdict(good, folder);
+    CHECK(good, "%s", folder);
     npy_free(&freqs);
     npy_free(&positions);
 }
@@ -246,12 +236,11 @@ static void test_golden(void) {
     }
     if (folders != NULL)
         (void)closedir(folders);
-    verdict(count >= 45, "45 golden cases or more");
+    CHECK(count >= 45, "45 golden cases or more");
 }
 
 int main(void) {
     test_synthetic();
     test_golden();
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0;
+    return check_finish();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What must not change a bit of a table: growing from another, the number of threads and who runs them, the
 // floating-point mode of the caller, and which spec form says the same.
+#include "check.h"
 #include "counter.h"
 #include "fake_device.h"
 #include "rows.h"
@@ -16,18 +17,8 @@
 
 enum { PAIRS = 16, HEADS = 2, TOKENS = 600 };
 
-static int passed, failed;
 static float axial_freqs[2][HEADS][PAIRS], dense_freqs[2][HEADS][PAIRS];
 static float coordinates[TOKENS][2], magnitudes[TOKENS][PAIRS];
-
-static void verdict(bool good, const char *name) {
-    if (good)
-        passed++;
-    else
-        failed++;
-    if (!good)
-        printf("FAIL %s\n", name);
-}
 
 // Some of everything is subnormal, so that a mode which flushes would show.
 static void fill_inputs(void) {
@@ -98,23 +89,23 @@ static void test_growing(bool dense) {
     rope2d_positions *fresh = make(&fake, &params);
     params.grown_from = old;
     rope2d_positions *grown = make(&fake, &params);
-    verdict(same(fresh, grown) && fresh->lists->rows_copied == 0 && grown->lists->rows_copied > 100 &&
-                grown->lists->rows_copied == count_shared(old, grown),
-            dense ? "growing copies the tuples that are there"
-                  : "growing copies the coordinates that are there");
+    CHECK(same(fresh, grown) && fresh->lists->rows_copied == 0 && grown->lists->rows_copied > 100 &&
+              grown->lists->rows_copied == count_shared(old, grown),
+          dense ? "growing copies the tuples that are there"
+                : "growing copies the coordinates that are there");
     // Rows are copied, not computed again: a mark in the old table comes along.
     old->table[0] = 7;
     rope2d_positions *marked = make(&fake, &params);
     uint64_t marks = 0;
     for (uint64_t i = 0; marked != NULL && i < 2 * marked->table_entries; i++)
         marks += marked->table[i] == 7;
-    verdict(marks == 1, "growing takes the old table's bits");
+    CHECK(marks == 1, "growing takes the old table's bits");
     rope2d_positions_destroy(old);
-    verdict(same(fresh, grown), "what has grown outlives what it came from");
+    CHECK(same(fresh, grown), "what has grown outlives what it came from");
     rope2d_positions_destroy(marked);
     rope2d_positions_destroy(grown);
     rope2d_positions_destroy(fresh);
-    verdict(fake.live == 0 && fake.faults == 0, "growing releases what it took");
+    CHECK(fake.live == 0 && fake.faults == 0, "growing releases what it took");
 }
 
 static void test_growing_with_magnitudes(void) {
@@ -130,9 +121,9 @@ static void test_growing_with_magnitudes(void) {
     params.magnitudes = NULL;
     params.grown_from = scaled;
     rope2d_positions *from_scaled = make(&fake, &params);
-    verdict(same(scaled, from_plain) && same(plain, from_scaled) && from_plain->lists->rows_copied == 0 &&
-                from_scaled->lists->rows_copied == 0,
-            "magnitudes are never copied");
+    CHECK(same(scaled, from_plain) && same(plain, from_scaled) && from_plain->lists->rows_copied == 0 &&
+              from_scaled->lists->rows_copied == 0,
+          "magnitudes are never copied");
     rope2d_positions_destroy(plain);
     rope2d_positions_destroy(scaled);
     rope2d_positions_destroy(from_plain);
@@ -156,24 +147,24 @@ static void test_growing_refused(void) {
     rope2d_spec spec = some_spec(false, ROPE2D_ANGLES_DOUBLE);
     rope2d_positions_params params = some_params(&spec, 0, 10);
     rope2d_positions *old = make(&fake, &params);
-    verdict(is_refused(&other, &spec, old), "growing from another device");
+    CHECK(is_refused(&other, &spec, old), "growing from another device");
     spec.angles = ROPE2D_ANGLES_FP32;
-    verdict(is_refused(&fake, &spec, old), "growing from other angles");
+    CHECK(is_refused(&fake, &spec, old), "growing from other angles");
     spec = some_spec(false, ROPE2D_ANGLES_DOUBLE);
     spec.direction = ROPE2D_TRANSPOSE;
-    verdict(is_refused(&fake, &spec, old), "growing from another direction");
+    CHECK(is_refused(&fake, &spec, old), "growing from another direction");
     spec.direction = ROPE2D_FORWARD;
     spec.magnitude = 2;
-    verdict(is_refused(&fake, &spec, old), "growing from another magnitude");
+    CHECK(is_refused(&fake, &spec, old), "growing from another magnitude");
     spec.magnitude = 0;
     spec.pairing = ROPE2D_PAIRING_HALF;
-    verdict(is_refused(&fake, &spec, old), "growing from another pairing");
+    CHECK(is_refused(&fake, &spec, old), "growing from another pairing");
     spec.pairing = ROPE2D_PAIRING_INTERLEAVED;
     axial_freqs[1][1][15] *= 2;
-    verdict(is_refused(&fake, &spec, old), "growing from other frequencies");
+    CHECK(is_refused(&fake, &spec, old), "growing from other frequencies");
     axial_freqs[1][1][15] /= 2;
     rope2d_positions_destroy(old);
-    verdict(fake.live == 0 && other.live == 0, "refused growing leaks nothing");
+    CHECK(fake.live == 0 && other.live == 0, "refused growing leaks nothing");
 }
 
 struct mode {
@@ -223,7 +214,7 @@ static void test_mode(struct mode mode) {
         rope2d_positions_destroy(expected);
         rope2d_positions_destroy(positions);
     }
-    verdict(good, mode.name);
+    CHECK(good, "%s", mode.name);
 }
 
 static void test_modes(void) {
@@ -232,7 +223,7 @@ static void test_modes(void) {
     volatile float one = 1, three = 3;
     volatile float down = one / three;
     restore_mode();
-    verdict(down < one / three, "rounding down rounds down");
+    CHECK(down < one / three, "rounding down rounds down");
     test_mode((struct mode){"the caller rounds down", 0, FE_DOWNWARD});
     test_mode((struct mode){"the caller rounds up", 0, FE_UPWARD});
     test_mode((struct mode){"the caller rounds to zero", 0, FE_TOWARDZERO});
@@ -241,7 +232,7 @@ static void test_modes(void) {
     set_mode((struct mode){"", 0x8040u, FE_TONEAREST});
     volatile float flushed = small * one;
     restore_mode();
-    verdict(flushed == 0, "subnormals are flushed");
+    CHECK(flushed == 0, "subnormals are flushed");
     test_mode((struct mode){"the caller flushes to zero", 0x8000u, FE_TONEAREST});
     test_mode((struct mode){"the caller takes subnormals as zeros", 0x0040u, FE_TONEAREST});
     test_mode((struct mode){"the caller does all of it", 0x8040u, FE_DOWNWARD});
@@ -270,9 +261,9 @@ static void test_threads(void) {
     rope2d_positions *flushing = make(&fake, &params);
     fake.device.host.parallel_for = NULL;
     rope2d_positions *own = make(&fake, &params);
-    verdict(same(expected, backwards), "tasks in another order");
-    verdict(same(expected, flushing), "workers with modes of their own");
-    verdict(same(expected, own), "the library's own threads");
+    CHECK(same(expected, backwards), "tasks in another order");
+    CHECK(same(expected, flushing), "workers with modes of their own");
+    CHECK(same(expected, own), "the library's own threads");
     rope2d_positions_destroy(expected);
     rope2d_positions_destroy(backwards);
     rope2d_positions_destroy(flushing);
@@ -294,7 +285,7 @@ static void test_caller_rows(void) {
             params.list_counts[g] = expected->lists->of[g].count;
         }
         rope2d_positions *given = make(&fake, &params);
-        verdict(same(expected, given), "the caller's rows make the same table");
+        CHECK(same(expected, given), "the caller's rows make the same table");
         rope2d_positions_destroy(expected);
         rope2d_positions_destroy(given);
     }
@@ -314,7 +305,7 @@ static void test_exact_entries(void) {
         memcpy(&bits, &positions->table[i], sizeof(bits));
         good = good && bits == (i % 2 == 0 ? 0x3f800000u : 0);
     }
-    verdict(good, "the angle 0 gives 1 and +0");
+    CHECK(good, "the angle 0 gives 1 and +0");
     rope2d_positions_destroy(positions);
 }
 
@@ -333,10 +324,10 @@ static void test_limit(void) {
     params.coordinates = line;
     rope2d_positions *positions = NULL;
     uint32_t lines = fake.lines;
-    verdict(
-        freqs != NULL && rope2d_positions_create(&fake.device, &params, &positions) == ROPE2D_ERROR_LIMIT &&
-            fake_device_logged(&fake, lines, "2147483648 entries; the limit is 2147483647") && fake.live == 0,
-        "a table of 2^31 entries");
+    CHECK(freqs != NULL && rope2d_positions_create(&fake.device, &params, &positions) == ROPE2D_ERROR_LIMIT &&
+              fake_device_logged(&fake, lines, "2147483648 entries; the limit is 2147483647") &&
+              fake.live == 0,
+          "a table of 2^31 entries");
     free(freqs);
 }
 
@@ -351,6 +342,5 @@ int main(void) {
     test_caller_rows();
     test_exact_entries();
     test_limit();
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0;
+    return check_finish();
 }

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What an apply refuses, each with its own status and a line in the log, and nothing written.
+#include "check.h"
 #include "internal.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static int passed, failed;
-
-static void verdict(bool good, const char *name) {
-    if (!good)
-        printf("FAIL %s\n", name);
-    *(good ? &passed : &failed) += 1;
-}
 
 struct record {
     int lines;
@@ -118,7 +111,7 @@ static void expect_with(struct bench *b, const rope2d_plan *plan, const rope2d_p
     if (!good)
         printf("%s: status %s, expected %s, %d lines: %s\n", name, rope2d_status_name(status),
                rope2d_status_name(expected), b->record.lines, b->record.last);
-    verdict(good, name);
+    CHECK(good, "%s", name);
     reset(b);
 }
 
@@ -223,10 +216,10 @@ static void test_arguments(struct bench *b) {
     b->params.struct_size = 8;
     expect(b, ROPE2D_ERROR_STRUCT_SIZE, "struct_size is 8", "struct_size");
     expect_with(b, b->plan, NULL, ROPE2D_ERROR_NULL, "positions is NULL", "NULL positions");
-    verdict(rope2d_apply(NULL, b->positions, &b->params) == ROPE2D_ERROR_NULL, "NULL plan");
-    verdict(rope2d_apply(b->plan, b->positions, NULL) == ROPE2D_ERROR_NULL, "NULL params");
-    verdict(rope2d_plan_dispatches(b->plan, b->positions, &b->params, NULL) == ROPE2D_ERROR_NULL,
-            "NULL dispatches");
+    CHECK(rope2d_apply(NULL, b->positions, &b->params) == ROPE2D_ERROR_NULL, "NULL plan");
+    CHECK(rope2d_apply(b->plan, b->positions, NULL) == ROPE2D_ERROR_NULL, "NULL params");
+    CHECK(rope2d_plan_dispatches(b->plan, b->positions, &b->params, NULL) == ROPE2D_ERROR_NULL,
+          "NULL dispatches");
 }
 
 static void test_nothing(struct bench *b) {
@@ -241,33 +234,33 @@ static void test_nothing(struct bench *b) {
     b->params.tensor_count = 0;
     b->params.tensors = NULL;
     expect(b, ROPE2D_OK, "", "no tensors");
-    verdict(is_untouched(b), "nothing was done");
+    CHECK(is_untouched(b), "nothing was done");
 }
 
 static void test_contiguous(void) {
     float x;
     const rope2d_view bnhd = rope2d_view_contiguous(&x, ROPE2D_F16, ROPE2D_LAYOUT_BNHD, 2, 3, 5, 7);
-    verdict(bnhd.base == &x && bnhd.size == 420 && bnhd.offset == 0 && bnhd.batch_stride == 105 &&
-                bnhd.token_stride == 35 && bnhd.head_stride == 7,
-            "BNHD");
+    CHECK(bnhd.base == &x && bnhd.size == 420 && bnhd.offset == 0 && bnhd.batch_stride == 105 &&
+              bnhd.token_stride == 35 && bnhd.head_stride == 7,
+          "BNHD");
     const rope2d_view bhnd = rope2d_view_contiguous(&x, ROPE2D_F32, ROPE2D_LAYOUT_BHND, 2, 3, 5, 7);
-    verdict(bhnd.size == 840 && bhnd.batch_stride == 105 && bhnd.token_stride == 7 && bhnd.head_stride == 21,
-            "BHND");
+    CHECK(bhnd.size == 840 && bhnd.batch_stride == 105 && bhnd.token_stride == 7 && bhnd.head_stride == 21,
+          "BHND");
     const uint64_t large = (uint64_t)1 << 40;
-    verdict(rope2d_view_contiguous(&x, ROPE2D_F32, ROPE2D_LAYOUT_BNHD, 1 << 20, large, 8, 8).size == 0,
-            "a size that overflows");
-    verdict(rope2d_view_contiguous(&x, (rope2d_element)3, ROPE2D_LAYOUT_BNHD, 2, 3, 5, 7).size == 0 &&
-                rope2d_view_contiguous(&x, ROPE2D_F32, (rope2d_layout)2, 2, 3, 5, 7).size == 0,
-            "an unknown layout or type");
-    verdict(rope2d_element_size(ROPE2D_F32) == 4 && rope2d_element_size(ROPE2D_BF16) == 2 &&
-                rope2d_element_size((rope2d_element)3) == 0,
-            "element sizes");
+    CHECK(rope2d_view_contiguous(&x, ROPE2D_F32, ROPE2D_LAYOUT_BNHD, 1 << 20, large, 8, 8).size == 0,
+          "a size that overflows");
+    CHECK(rope2d_view_contiguous(&x, (rope2d_element)3, ROPE2D_LAYOUT_BNHD, 2, 3, 5, 7).size == 0 &&
+              rope2d_view_contiguous(&x, ROPE2D_F32, (rope2d_layout)2, 2, 3, 5, 7).size == 0,
+          "an unknown layout or type");
+    CHECK(rope2d_element_size(ROPE2D_F32) == 4 && rope2d_element_size(ROPE2D_BF16) == 2 &&
+              rope2d_element_size((rope2d_element)3) == 0,
+          "element sizes");
 }
 
 int main(void) {
     static struct bench b;
     const bool is_ready = set_up(&b);
-    verdict(is_ready, "set up");
+    CHECK(is_ready, "set up");
     if (is_ready) {
         reset(&b);
         test_views(&b);
@@ -284,6 +277,5 @@ int main(void) {
     rope2d_positions_destroy(b.batched);
     rope2d_positions_destroy(b.heads);
     rope2d_device_destroy(b.device);
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0 || passed == 0;
+    return check_finish();
 }
