@@ -16,9 +16,14 @@
 #define R_TABLE_TYPE __global const float2 *
 #endif
 
+// Passed by value: the driver keeps a copy for each enqueue, so that any number of them can be in flight.
+typedef struct r_words {
+    uint words[R_SHAPE_WORDS];
+} r_words;
+
 // An image cannot be a member, so the table stands beside the struct.
 typedef struct r_memory {
-    __global const uint *shape;
+    const __private uint *shape;
     __global const uint *units;
     __global const int *rows;
     __global const uint *in[R_MAX_DISPATCH_TENSORS];
@@ -77,12 +82,13 @@ static void r_store_two(R_MEM uint k, uint at, uint both) {
 
 #include "core.h"
 
-__kernel void rope2d(__global const uint *shape, __global const uint *units, __global const int *rows,
+#ifndef ROPE2D_FUSED // rope2d_cl.h
+__kernel void rope2d(r_words shape, __global const uint *units, __global const int *rows,
                      R_TABLE_TYPE table, __global const uint *in0, __global uint *out0, __global const uint *in1,
                      __global uint *out1, __global const uint *in2, __global uint *out2, __global const uint *in3,
                      __global uint *out3) {
     r_memory memory;
-    memory.shape = shape;
+    memory.shape = shape.words;
     memory.units = units;
     memory.rows = rows;
     memory.in[0] = in0;
@@ -95,3 +101,4 @@ __kernel void rope2d(__global const uint *shape, __global const uint *units, __g
     memory.out[3] = out3;
     r_invocation(&memory, table, (uint)get_global_id(0));
 }
+#endif

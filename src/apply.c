@@ -59,10 +59,9 @@ static rope2d_status check_ranges(const rope2d_plan *plan, const rope2d_position
     return ROPE2D_OK;
 }
 
-// Leaves work.tensor_count 0 where there is nothing to do.
-static rope2d_status prepare(const rope2d_plan *plan, const rope2d_positions *positions,
-                             const rope2d_apply_params *params, rope2d_checked_tensor *tensors,
-                             rope2d_work *work) {
+rope2d_status rope2d_work_prepare(const rope2d_plan *plan, const rope2d_positions *positions,
+                                  const rope2d_apply_params *params, rope2d_checked_tensor *tensors,
+                                  rope2d_work *work) {
     const rope2d_host *host = &plan->device->host;
     if (!positions || !params)
         return rope2d_fail(host, ROPE2D_ERROR_NULL, "%s is NULL", positions ? "params" : "positions");
@@ -93,7 +92,11 @@ rope2d_status rope2d_apply(const rope2d_plan *plan, const rope2d_positions *posi
         return ROPE2D_ERROR_NULL;
     rope2d_checked_tensor tensors[ROPE2D_MAX_TENSORS];
     rope2d_work work = {0};
-    ROPE2D_TRY(prepare(plan, positions, params, tensors, &work));
+    if (plan->device->lacks_queue)
+        return rope2d_fail(&plan->device->host, ROPE2D_ERROR_UNSUPPORTED,
+                           "queue: %s was adopted without one, so that nothing can be applied",
+                           plan->device->info.name);
+    ROPE2D_TRY(rope2d_work_prepare(plan, positions, params, tensors, &work));
     if (work.tensor_count == 0)
         return ROPE2D_OK;
     const rope2d_control control = rope2d_control_enter();
@@ -112,7 +115,7 @@ rope2d_status rope2d_plan_dispatches(const rope2d_plan *plan, const rope2d_posit
         return rope2d_fail(&plan->device->host, ROPE2D_ERROR_NULL, "dispatches is NULL");
     rope2d_checked_tensor tensors[ROPE2D_MAX_TENSORS];
     rope2d_work work = {0};
-    ROPE2D_TRY(prepare(plan, positions, params, tensors, &work));
+    ROPE2D_TRY(rope2d_work_prepare(plan, positions, params, tensors, &work));
     if (work.tensor_count == 0)
         return ROPE2D_OK;
     return plan->device->ops->dispatches(plan, positions, &work, dispatches);

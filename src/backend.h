@@ -38,6 +38,14 @@ typedef struct rope2d_backend_ops {
     rope2d_dispatches_fn *dispatches;
 } rope2d_backend_ops;
 
+// Fills device->info and device->impl from what a caller owns; `params` are the public header's. On failure
+// the front calls the backend's destroy.
+typedef rope2d_status rope2d_adopt_fn(rope2d_device *device, const void *params);
+
+// device.c: the life of a device whose parts belong to the caller. `host` has been checked.
+rope2d_status rope2d_device_adopt(rope2d_backend backend, const rope2d_host *host, rope2d_adopt_fn *adopt,
+                                  const void *params, rope2d_device **device);
+
 // One for each backend; of one that is not built in, src/vulkan/stubs.c or src/opencl/stubs.c says so.
 extern const rope2d_backend_ops rope2d_cpu_ops;
 extern const rope2d_backend_ops rope2d_vulkan_ops;

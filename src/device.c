@@ -113,6 +113,29 @@ rope2d_status rope2d_device_create(const rope2d_device_params *params, rope2d_de
     return ROPE2D_OK;
 }
 
+rope2d_status rope2d_device_adopt(rope2d_backend backend, const rope2d_host *host, rope2d_adopt_fn *adopt,
+                                  const void *params, rope2d_device **device) {
+    const rope2d_host resolved = rope2d_host_resolve(host);
+    rope2d_device *made = rope2d_allocate(&resolved, 1, sizeof(*made));
+    if (!made)
+        return rope2d_fail(&resolved, ROPE2D_ERROR_HOST_MEMORY, "no memory for a device: %zu bytes",
+                           sizeof(*made));
+    made->host = resolved;
+    made->backend = backend;
+    made->ops = backends[backend];
+    made->info.struct_size = sizeof(made->info);
+    made->info.backend = backend;
+    const rope2d_control control = rope2d_control_enter();
+    const rope2d_status status = adopt(made, params);
+    rope2d_control_leave(control);
+    if (status != ROPE2D_OK) {
+        rope2d_device_destroy(made);
+        return status;
+    }
+    *device = made;
+    return ROPE2D_OK;
+}
+
 void rope2d_device_destroy(rope2d_device *device) {
     if (!device)
         return;

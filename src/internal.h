@@ -99,6 +99,7 @@ struct rope2d_device {
     rope2d_backend backend;
     uint32_t flags;
     char *shader_folder;     // own copy; NULL: embedded kernels
+    bool lacks_queue;        // adopted without one: nothing is submitted, hence neither applied nor tested
     rope2d_device_info info; // filled by the backend
     const struct rope2d_backend_ops *ops;
     void *impl;
@@ -167,6 +168,12 @@ typedef struct rope2d_work {
 // most params->tensor_count, and counts them. Batch and tokens must be at least 1.
 rope2d_status rope2d_tensors_check(const rope2d_plan *plan, const rope2d_apply_params *params,
                                    rope2d_checked_tensor *tensors, uint32_t *count);
+
+// apply.c: checks all of an apply and fills the work, whose tensors are `tensors`, ROPE2D_MAX_TENSORS of
+// them. Leaves work->tensor_count 0 where there is nothing to do.
+rope2d_status rope2d_work_prepare(const rope2d_plan *plan, const rope2d_positions *positions,
+                                  const rope2d_apply_params *params, rope2d_checked_tensor *tensors,
+                                  rope2d_work *work);
 
 // src/cpu/apply.c: the portable path, for a plan and positions of any device.
 rope2d_status rope2d_portable_apply(const rope2d_plan *plan, const rope2d_positions *positions,

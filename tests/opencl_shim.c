@@ -165,6 +165,14 @@ PLAIN(clEnqueueNDRangeKernel,
        const cl_event *event_wait_list, cl_event *event),
       (command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
        num_events_in_wait_list, event_wait_list, event))
+#define QUERY(name, type, object)                                                                            \
+    PLAIN(name,                                                                                              \
+          (type object, cl_uint param_name, size_t param_value_size, void *param_value,                      \
+           size_t *param_value_size_ret),                                                                    \
+          (object, param_name, param_value_size, param_value, param_value_size_ret))
+QUERY(clGetCommandQueueInfo, cl_command_queue, command_queue)
+QUERY(clGetContextInfo, cl_context, context)
+QUERY(clGetMemObjectInfo, cl_mem, memobj)
 PLAIN(clFinish, (cl_command_queue command_queue), (command_queue))
 
 MAKING(cl_context, clCreateContext,

@@ -14,7 +14,6 @@ typedef struct apply_state {
     const rope2d_positions *positions;
     const rope2d_cl_plan *programs;
     cl_kernel kernels[2]; // single, wide; made at the first use
-    cl_mem shape;
     rope2d_cl_staging in[R_MAX_DISPATCH_TENSORS];
     rope2d_cl_staging out[R_MAX_DISPATCH_TENSORS]; // nothing where a tensor is rotated in place
 } apply_state;
@@ -29,15 +28,14 @@ static void state_destroy(apply_state *state) {
         rope2d_cl_staging_destroy(device, &state->in[i]);
         rope2d_cl_staging_destroy(device, &state->out[i]);
     }
-    rope2d_cl_memory_release(device, &state->shape);
     // Nothing of this apply is left in the queue, and its memory is the device's again.
     device->cl.Finish(device->queue);
 }
 
-static size_t plan_group_size(const rope2d_plan *plan) {
+uint32_t rope2d_cl_group_size(const rope2d_plan *plan) {
     const rope2d_cl_plan *programs = plan->impl;
     size_t single = programs->single.group_size, wide = programs->wide.group_size;
-    return wide > 0 && wide < single ? wide : single;
+    return (uint32_t)(wide > 0 && wide < single ? wide : single);
 }
 
 static rope2d_stage_limits stage_limits(const rope2d_plan *plan) {
@@ -48,7 +46,7 @@ static rope2d_stage_limits stage_limits(const rope2d_plan *plan) {
     if (limits.total_bytes > STAGING_BYTES)
         limits.total_bytes = STAGING_BYTES;
     limits.slots = plan->tensors_per_dispatch;
-    limits.group_size = (uint32_t)plan_group_size(plan);
+    limits.group_size = rope2d_cl_group_size(plan);
     limits.max_groups = INT32_MAX / limits.group_size; // OpenCL has no limit; kernels count in 32 bits
     limits.offset_alignment = 4;
     return limits;
@@ -81,26 +79,18 @@ static rope2d_status drain_staging(apply_state *state, const rope2d_piece *piece
     return ROPE2D_OK;
 }
 
-static rope2d_status write_shape(apply_state *state, const rope2d_cl_window *window, const rope2d_work *work,
-                                 const rope2d_piece *piece) {
-    const rope2d_cl *cl = &state->device->cl;
-    rope2d_status status = ROPE2D_OK;
-    uint32_t words[R_SHAPE_WORDS];
-    memset(words, 0, sizeof(words));
+static void write_shape(const apply_state *state, const rope2d_cl_window *window, const rope2d_work *work,
+                        const rope2d_piece *piece, uint32_t *words) {
     rope2d_shape_write(words, state->plan, state->positions, work, piece, 0, window->fold,
-                       (uint32_t)plan_group_size(state->plan));
+                       rope2d_cl_group_size(state->plan));
     if (!window->is_whole) {
         words[R_ROW_FIRST] = (uint32_t)piece->token_first * words[R_ROW_AXES];
         words[R_ROW_BATCH_STRIDE] = 0;
         words[R_TABLE_ROWS] = window->table_rows;
     }
-    CL(cl->EnqueueWriteBuffer(state->device->queue, state->shape, CL_TRUE, 0, sizeof(words), words, 0, NULL,
-                              NULL));
-fail:
-    return status;
 }
 
-static rope2d_status run_kernel(apply_state *state, const rope2d_cl_window *window,
+static rope2d_status run_kernel(apply_state *state, const rope2d_cl_window *window, const rope2d_work *work,
                                 const rope2d_piece *piece) {
     const rope2d_cl *cl = &state->device->cl;
     rope2d_status status = ROPE2D_OK;
@@ -108,7 +98,9 @@ static rope2d_status run_kernel(apply_state *state, const rope2d_cl_window *wind
     cl_kernel *kernel = &state->kernels[piece->wide ? 1 : 0];
     if (!*kernel)
         OWN(rope2d_cl_kernel_create(state->device, variant, kernel));
-    CL(cl->SetKernelArg(*kernel, 0, sizeof(cl_mem), &state->shape));
+    uint32_t words[R_SHAPE_WORDS];
+    write_shape(state, window, work, piece, words);
+    CL(cl->SetKernelArg(*kernel, 0, sizeof(words), words));
     CL(cl->SetKernelArg(*kernel, 1, sizeof(cl_mem), &variant->units));
     CL(cl->SetKernelArg(*kernel, 2, sizeof(cl_mem), &window->rows));
     CL(cl->SetKernelArg(*kernel, 3, sizeof(cl_mem), &window->table));
@@ -119,7 +111,7 @@ static rope2d_status run_kernel(apply_state *state, const rope2d_cl_window *wind
         CL(cl->SetKernelArg(*kernel, 4 + 2 * i, sizeof(cl_mem), in));
         CL(cl->SetKernelArg(*kernel, 5 + 2 * i, sizeof(cl_mem), out));
     }
-    const size_t local = plan_group_size(state->plan);
+    const size_t local = rope2d_cl_group_size(state->plan);
     const size_t global = (size_t)piece->groups[0] * piece->groups[1] * local;
     CL(cl->EnqueueNDRangeKernel(state->device->queue, *kernel, 1, NULL, &global, &local, 0, NULL, NULL));
 fail:
@@ -135,8 +127,7 @@ static rope2d_status run_pieces(apply_state *state, const rope2d_cl_window *wind
     ROPE2D_TRY(rope2d_cutter_next(&cutter, &piece, &more));
     while (more) {
         ROPE2D_TRY(fill_staging(state, &piece));
-        ROPE2D_TRY(write_shape(state, window, work, &piece));
-        ROPE2D_TRY(run_kernel(state, window, &piece));
+        ROPE2D_TRY(run_kernel(state, window, work, &piece));
         ROPE2D_TRY(drain_staging(state, &piece));
         ROPE2D_TRY(rope2d_cutter_next(&cutter, &piece, &more));
     }
@@ -226,18 +217,14 @@ static rope2d_status run_windows(apply_state *state, const rope2d_work *work) {
 rope2d_status rope2d_opencl_apply(const rope2d_plan *plan, const rope2d_positions *positions,
                                   const rope2d_work *work) {
     const rope2d_cl_window *whole = rope2d_cl_window_whole(positions);
-    rope2d_status status = ROPE2D_OK;
+    rope2d_status status;
     apply_state state;
     memset(&state, 0, sizeof(state));
     state.device = plan->device->impl;
     state.plan = plan;
     state.positions = positions;
     state.programs = plan->impl;
-    const rope2d_cl *cl = &state.device->cl;
-    CL_MAKE(state.shape, cl->CreateBuffer(state.device->context, CL_MEM_READ_ONLY,
-                                          R_SHAPE_WORDS * sizeof(uint32_t), NULL, &cl_code));
-    OWN(whole ? run_pieces(&state, whole, work) : run_windows(&state, work));
-fail:
+    status = whole ? run_pieces(&state, whole, work) : run_windows(&state, work);
     state_destroy(&state);
     return status;
 }

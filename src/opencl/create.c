@@ -100,8 +100,7 @@ fail:
     return status;
 }
 
-// Whether the context can sample the one format that tables use.
-static rope2d_status look_for_format(rope2d_cl_device *device, bool *found) {
+rope2d_status rope2d_cl_look_for_format(rope2d_cl_device *device, bool *found) {
     const rope2d_cl *cl = &device->cl;
     rope2d_status status = ROPE2D_OK;
     cl_image_format *formats = NULL;
@@ -163,7 +162,7 @@ rope2d_status rope2d_opencl_device_create(rope2d_device *front, const rope2d_dev
     CL_MAKE(device->context, cl->CreateContext(properties, 1, &device->id, NULL, NULL, &cl_code));
     CL_MAKE(device->queue, cl->CreateCommandQueue(device->context, device->id, 0, &cl_code));
     if (front->info.has_textures) {
-        OWN(look_for_format(device, &format));
+        OWN(rope2d_cl_look_for_format(device, &format));
         front->info.has_textures = format;
     }
 fail:
@@ -174,9 +173,9 @@ void rope2d_opencl_device_destroy(rope2d_device *front) {
     rope2d_cl_device *device = front->impl;
     if (!device)
         return;
-    if (device->queue)
+    if (device->queue && !device->is_adopted)
         device->cl.ReleaseCommandQueue(device->queue);
-    if (device->context)
+    if (device->context && !device->is_adopted)
         device->cl.ReleaseContext(device->context);
     rope2d_cl_unload(&device->cl);
     rope2d_release(&front->host, device, 1, sizeof(*device));

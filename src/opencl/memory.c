@@ -56,9 +56,11 @@ rope2d_status rope2d_cl_buffer_create(const rope2d_cl_device *device, uint64_t b
         return rope2d_fail(cl->host, ROPE2D_ERROR_LIMIT,
                            "buffer: %llu bytes, the limit of this system is %zu", (unsigned long long)bytes,
                            (size_t)SIZE_MAX);
-    CL_MAKE(*buffer, cl->CreateBuffer(device->context, CL_MEM_READ_ONLY, bytes < 4 ? 4 : (size_t)bytes, NULL,
-                                      &cl_code));
-    if (bytes > 0)
+    // A caller's queue is not ours to write through.
+    const bool copies = device->is_adopted && bytes >= 4;
+    CL_MAKE(*buffer, cl->CreateBuffer(device->context, CL_MEM_READ_ONLY | (copies ? CL_MEM_COPY_HOST_PTR : 0),
+                                      bytes < 4 ? 4 : (size_t)bytes, copies ? (void *)data : NULL, &cl_code));
+    if (bytes > 0 && !copies)
         CL(cl->EnqueueWriteBuffer(device->queue, *buffer, CL_TRUE, 0, (size_t)bytes, data, 0, NULL, NULL));
 fail:
     if (status != ROPE2D_OK)

@@ -30,9 +30,12 @@
     X(EnqueueWriteBuffer)                                                                                    \
     X(EnqueueWriteImage)                                                                                     \
     X(Finish)                                                                                                \
+    X(GetCommandQueueInfo)                                                                                   \
+    X(GetContextInfo)                                                                                        \
     X(GetDeviceIDs)                                                                                          \
     X(GetDeviceInfo)                                                                                         \
     X(GetKernelWorkGroupInfo)                                                                                \
+    X(GetMemObjectInfo)                                                                                      \
     X(GetPlatformIDs)                                                                                        \
     X(GetPlatformInfo)                                                                                       \
     X(GetProgramBuildInfo)                                                                                   \
@@ -96,13 +99,16 @@ typedef struct rope2d_cl_device {
     rope2d_cl cl;
     cl_device_id id;
     cl_context context;
-    cl_command_queue queue; // in order
+    cl_command_queue queue; // in order; of an adopted device NULL, or for apply alone
     bool unified;           // the device works on the host's memory
+    bool is_adopted;        // device, context and queue are the caller's
 } rope2d_cl_device;
 
 rope2d_enumerate_fn rope2d_opencl_enumerate;
 rope2d_device_create_fn rope2d_opencl_device_create;
 rope2d_device_destroy_fn rope2d_opencl_device_destroy;
+// Whether the context can sample the one format that tables use.
+rope2d_status rope2d_cl_look_for_format(rope2d_cl_device *device, bool *found);
 
 // ------------------------------------------------------------------------------------------------ info.c
 
@@ -193,6 +199,9 @@ rope2d_status rope2d_cl_kernel_create(const rope2d_cl_device *device, const rope
                                       cl_kernel *kernel);
 
 // ----------------------------------------------------------------------------------------------- apply.c
+
+// Of all dispatches of a plan.
+uint32_t rope2d_cl_group_size(const rope2d_plan *plan);
 
 rope2d_apply_fn rope2d_opencl_apply;
 rope2d_dispatches_fn rope2d_opencl_dispatches;

@@ -67,10 +67,23 @@ static rope2d_status texture_create(const rope2d_device *front, const float *ent
     shape.image_type = CL_MEM_OBJECT_IMAGE2D;
     shape.image_width = (size_t)1 << window->fold;
     shape.image_height = (size_t)((texels + shape.image_width - 1) >> window->fold);
+    uint64_t bytes = (uint64_t)shape.image_width * shape.image_height * TEXEL_BYTES;
+    float *padded = NULL;
+    if (device->is_adopted) { // a caller's queue is not ours to write through
+        padded = rope2d_allocate(cl->host, bytes, 1);
+        if (!padded)
+            return rope2d_fail(cl->host, ROPE2D_ERROR_HOST_MEMORY, "table: no memory for %llu bytes",
+                               (unsigned long long)bytes);
+        if (count > 0)
+            memcpy(padded, entries, (size_t)count * ENTRY_BYTES);
+    }
     CL_MAKE(window->table,
-            cl->CreateImage(device->context, CL_MEM_READ_ONLY, &format, &shape, NULL, &cl_code));
-    OWN(write_texels(device, window->table, window->fold, entries, count));
+            cl->CreateImage(device->context, CL_MEM_READ_ONLY | (padded ? CL_MEM_COPY_HOST_PTR : 0), &format,
+                            &shape, padded, &cl_code));
+    if (!padded)
+        OWN(write_texels(device, window->table, window->fold, entries, count));
 fail:
+    rope2d_release(cl->host, padded, bytes, 1);
     return status;
 }
 

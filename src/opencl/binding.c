@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: MIT
+//
+// Kernels on the caller's memory, in the caller's queues. The words of a dispatch are an argument by value,
+// so that an enqueue needs no memory of its own.
+#include "adopt.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct rope2d_opencl_binding {
+    const rope2d_plan *plan;
+    const rope2d_positions *positions;
+    const rope2d_cl_window *window;
+    cl_kernel kernel;
+    uint32_t units;
+    uint64_t row_tokens; // 0: the positions' own rows
+    uint32_t row_batch;
+    uint32_t row_bound;
+    rope2d_work work;
+    rope2d_checked_tensor tensors[ROPE2D_OPENCL_MAX_TENSORS];
+    rope2d_piece piece;
+};
+
+_Static_assert(ROPE2D_OPENCL_MAX_TENSORS == R_MAX_DISPATCH_TENSORS, "a binding is one dispatch");
+
+// ------------------------------------------------------------------------------------------------ the memory
+
+enum { MOST_ROOTS = 2 * ROPE2D_OPENCL_MAX_TENSORS };
+
+// Buffers have no addresses, but the checks of overlaps want some: each root has a range of its own.
+typedef struct address_space {
+    const rope2d_cl *cl;
+    cl_mem roots[MOST_ROOTS];
+    uint64_t addresses[MOST_ROOTS];
+    uint32_t count;
+    uint64_t next;
+} address_space;
+
+static rope2d_status find_root(address_space *space, cl_mem root, uint64_t *address) {
+    const rope2d_cl *cl = space->cl;
+    rope2d_status status = ROPE2D_OK;
+    size_t size = 0;
+    for (uint32_t i = 0; i < space->count; i++) {
+        if (space->roots[i] == root) {
+            *address = space->addresses[i];
+            return ROPE2D_OK;
+        }
+    }
+    CL(cl->GetMemObjectInfo(root, CL_MEM_SIZE, sizeof(size), &size, NULL));
+    *address = space->next;
+    space->roots[space->count] = root;
+    space->addresses[space->count++] = space->next;
+    space->next += ((uint64_t)size + 8191) / 4096 * 4096;
+fail:
+    return status;
+}
+
+// The view of a host's memory at the address that stands for the buffer.
+static rope2d_status place_view(address_space *space, const rope2d_opencl_view *given, rope2d_view *view) {
+    const rope2d_cl *cl = space->cl;
+    rope2d_status status = ROPE2D_OK;
+    cl_mem parent = NULL;
+    size_t size = 0, offset = 0;
+    uint64_t address = 0;
+    if (!given->memory)
+        return ROPE2D_OK; // all zero, or refused by the checks
+    CL(cl->GetMemObjectInfo(given->memory, CL_MEM_SIZE, sizeof(size), &size, NULL));
+    CL(cl->GetMemObjectInfo(given->memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof(parent), &parent, NULL));
+    if (parent)
+        CL(cl->GetMemObjectInfo(given->memory, CL_MEM_OFFSET, sizeof(offset), &offset, NULL));
+    OWN(find_root(space, parent ? parent : given->memory, &address));
+    view->base = (void *)(uintptr_t)(address + offset); // NOLINT(performance-no-int-to-ptr): never followed
+    view->size = size;
+    view->offset = given->offset;
+    view->batch_stride = given->batch_stride;
+    view->token_stride = given->token_stride;
+    view->head_stride = given->head_stride;
+fail:
+    return status;
+}
+
+static rope2d_status check_tensors(rope2d_opencl_binding *binding,
+                                   const rope2d_opencl_binding_params *params) {
+    const rope2d_plan *plan = binding->plan;
+    const rope2d_cl_device *device = plan->device->impl;
+    address_space space = {.cl = &device->cl, .next = 4096};
+    rope2d_tensor tensors[ROPE2D_OPENCL_MAX_TENSORS];
+    memset(tensors, 0, sizeof(tensors));
+    for (uint32_t i = 0; i < params->tensor_count; i++) {
+        if (params->tensors[i].heads == 0)
+            return rope2d_fail(&plan->device->host, ROPE2D_ERROR_HEADS, "tensors[%u].heads is 0, at least 1",
+                               i);
+        tensors[i].heads = params->tensors[i].heads;
+        ROPE2D_TRY(place_view(&space, &params->tensors[i].in, &tensors[i].in));
+        ROPE2D_TRY(place_view(&space, &params->tensors[i].out, &tensors[i].out));
+    }
+    const rope2d_apply_params apply = {
+        .struct_size = sizeof(apply),
+        .batch = params->batch,
+        .tokens = params->tokens,
+        .tensor_count = params->tensor_count,
+        .tensors = tensors,
+    };
+    uint32_t count = 0;
+    ROPE2D_TRY(rope2d_tensors_check(plan, &apply, binding->tensors, &count));
+    binding->work = (rope2d_work){
+        .batch = params->batch, .tokens = params->tokens, .tensor_count = count, .tensors = binding->tensors};
+    return ROPE2D_OK;
+}
+
+// The caller's strides, as long as kernels can number the last element.
+static rope2d_status lay_out_side(const rope2d_opencl_binding *binding, const rope2d_span *span,
+                                  uint32_t heads, uint64_t offset, rope2d_element element,
+                                  rope2d_stage_side *side) {
+    const rope2d_work *work = &binding->work;
+    uint64_t batch_stride = work->batch > 1 ? (uint64_t)span->batch_stride : 0;
+    uint64_t token_stride = work->tokens > 1 ? (uint64_t)span->token_stride : 0;
+    uint64_t head_stride = heads > 1 ? (uint64_t)span->head_stride : 0;
+    uint64_t last = offset / rope2d_element_size(element) + (work->batch - 1) * batch_stride +
+                    (work->tokens - 1) * token_stride + (heads - 1) * head_stride +
+                    binding->plan->pattern.head_dim; // checked before: far from 2^64
+    if (last > UINT32_MAX)
+        return rope2d_fail(&binding->plan->device->host, ROPE2D_ERROR_LIMIT,
+                           "tensors: element %" PRIu64
+                           " of a buffer, the limit is %u; a sub-buffer begins later",
+                           last, (unsigned)UINT32_MAX);
+    side->first = (uint32_t)(offset / rope2d_element_size(element));
+    side->batch_stride = (uint32_t)batch_stride;
+    side->token_stride = (uint32_t)token_stride;
+    side->head_stride = (uint32_t)head_stride;
+    return ROPE2D_OK;
+}
+
+static bool is_even(const rope2d_stage_side *side, rope2d_element element) {
+    return element == ROPE2D_F32 ||
+           ((side->first | side->batch_stride | side->token_stride | side->head_stride) & 1u) == 0;
+}
+
+static uint64_t product(uint64_t a, uint64_t b) {
+    return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
+static rope2d_status lay_out(rope2d_opencl_binding *binding, const rope2d_opencl_binding_params *params) {
+    const rope2d_plan *plan = binding->plan;
+    rope2d_piece *piece = &binding->piece;
+    const uint32_t group = rope2d_cl_group_size(plan);
+    uint64_t lanes = 0;
+    if (params->tokens > UINT32_MAX)
+        return rope2d_fail(&plan->device->host, ROPE2D_ERROR_LIMIT,
+                           "params.tokens is %" PRIu64 ", the limit is %u", params->tokens,
+                           (unsigned)UINT32_MAX);
+    piece->tensor_count = params->tensor_count;
+    piece->batch = params->batch;
+    piece->wide = plan->pattern.wide.count > 0;
+    for (uint32_t i = 0; i < params->tensor_count; i++) {
+        const rope2d_opencl_tensor *given = &params->tensors[i];
+        const rope2d_checked_tensor *tensor = &binding->tensors[i];
+        rope2d_stage_tensor *staged = &piece->tensors[i];
+        staged->tensor = tensor;
+        ROPE2D_TRY(
+            lay_out_side(binding, &tensor->in, tensor->heads, given->in.offset, plan->in, &staged->in));
+        ROPE2D_TRY(lay_out_side(binding, &tensor->out, tensor->heads,
+                                tensor->in_place ? given->in.offset : given->out.offset, plan->out,
+                                &staged->out));
+        piece->wide = piece->wide && is_even(&staged->in, plan->in) && is_even(&staged->out, plan->out);
+    }
+    binding->units = piece->wide ? plan->pattern.wide.count : plan->pattern.single.count;
+    for (uint32_t i = 0; i < params->tensor_count; i++) {
+        uint64_t own = product(product(params->batch, params->tokens),
+                               product(binding->tensors[i].heads, binding->units));
+        lanes = own > UINT32_MAX ? UINT64_MAX : lanes + (own + group - 1) / group * group;
+        if (lanes > INT32_MAX)
+            return rope2d_fail(&plan->device->host, ROPE2D_ERROR_LIMIT,
+                               "tensors[%u]: more than %d work-items in one dispatch", i, INT32_MAX);
+    }
+    return ROPE2D_OK;
+}
+
+// -------------------------------------------------------------------------------------------------- the rows
+
+static rope2d_status check_rows(rope2d_opencl_binding *binding, const rope2d_opencl_binding_params *params) {
+    const rope2d_positions *positions = binding->positions;
+    const rope2d_cl_device *device = binding->plan->device->impl;
+    const rope2d_cl *cl = &device->cl;
+    rope2d_status status = ROPE2D_OK;
+    size_t size = 0;
+    if (!params->rows)
+        return ROPE2D_OK;
+    binding->row_batch = params->row_batch == 0 ? 1 : params->row_batch;
+    binding->row_tokens = params->row_tokens;
+    binding->row_bound = positions->table_rows;
+    if (params->row_bound > 0 && params->row_bound < binding->row_bound)
+        binding->row_bound = params->row_bound;
+    CL(cl->GetMemObjectInfo(params->rows, CL_MEM_SIZE, sizeof(size), &size, NULL));
+    uint64_t rows = product(product(binding->row_batch, binding->row_tokens), positions->pattern.row_axes);
+    if (rows == 0 || rows > INT32_MAX || rows > size / sizeof(int32_t))
+        return rope2d_fail(
+            cl->host, ROPE2D_ERROR_ROW,
+            "params.rows has %zu bytes, for %u batch elements of %" PRIu64 " tokens with %u row numbers each",
+            size, (unsigned)binding->row_batch, binding->row_tokens, (unsigned)positions->pattern.row_axes);
+fail:
+    return status;
+}
+
+static uint32_t row_batch(const rope2d_opencl_binding *binding) {
+    return binding->row_tokens > 0 ? binding->row_batch : binding->positions->batch;
+}
+
+static rope2d_status check_positions(rope2d_opencl_binding *binding,
+                                     const rope2d_opencl_binding_params *params) {
+    const rope2d_plan *plan = binding->plan;
+    const rope2d_positions *positions = binding->positions;
+    const rope2d_host *host = &plan->device->host;
+    if (plan->device->backend != ROPE2D_BACKEND_OPENCL)
+        return rope2d_fail(host, ROPE2D_ERROR_MISMATCH, "plan is of %s, which is no OpenCL device",
+                           plan->device->info.name);
+    if (plan->device != positions->device || plan->table_kind != positions->table_kind ||
+        !rope2d_pattern_equal(&plan->pattern, &positions->pattern))
+        return rope2d_fail(host, ROPE2D_ERROR_MISMATCH,
+                           "plan and positions differ in device, table or structure of the spec");
+    binding->window = rope2d_cl_window_whole(positions);
+    if (!binding->window)
+        return rope2d_fail(host, ROPE2D_ERROR_LIMIT,
+                           "positions: larger than the device's buffers of %" PRIu64 " bytes",
+                           plan->device->info.max_buffer_range);
+    ROPE2D_TRY(check_rows(binding, params));
+    if (row_batch(binding) != 1 && row_batch(binding) != params->batch)
+        return rope2d_fail(host, ROPE2D_ERROR_BATCH, "params.batch is %u, that of the positions is %u",
+                           (unsigned)params->batch, (unsigned)row_batch(binding));
+    return ROPE2D_OK;
+}
+
+// --------------------------------------------------------------------------------------------------- its
+// life
+
+static rope2d_status make_kernel(rope2d_opencl_binding *binding, const rope2d_opencl_binding_params *params) {
+    const rope2d_cl_device *device = binding->plan->device->impl;
+    const rope2d_cl_plan *programs = binding->plan->impl;
+    const rope2d_cl_variant *variant = binding->piece.wide ? &programs->wide : &programs->single;
+    const rope2d_cl *cl = &device->cl;
+    rope2d_status status = ROPE2D_OK;
+    const cl_mem *rows = params->rows ? &params->rows : &binding->window->rows;
+    OWN(rope2d_cl_kernel_create(device, variant, &binding->kernel));
+    CL(cl->SetKernelArg(binding->kernel, 1, sizeof(cl_mem), &variant->units));
+    CL(cl->SetKernelArg(binding->kernel, 2, sizeof(cl_mem), rows));
+    CL(cl->SetKernelArg(binding->kernel, 3, sizeof(cl_mem), &binding->window->table));
+    for (cl_uint i = 0; i < ROPE2D_OPENCL_MAX_TENSORS; i++) {
+        cl_uint used = i < params->tensor_count ? i : 0; // what is not used must be valid all the same
+        const rope2d_opencl_tensor *tensor = &params->tensors[used];
+        const cl_mem *out = binding->tensors[used].in_place ? &tensor->in.memory : &tensor->out.memory;
+        CL(cl->SetKernelArg(binding->kernel, 4 + 2 * i, sizeof(cl_mem), &tensor->in.memory));
+        CL(cl->SetKernelArg(binding->kernel, 5 + 2 * i, sizeof(cl_mem), out));
+    }
+fail:
+    return status;
+}
+
+static rope2d_status check_params(const rope2d_host *host, const rope2d_opencl_binding_params *params) {
+    ROPE2D_TRY(rope2d_check_struct_size(host, "params", params->struct_size, sizeof(*params)));
+    if (params->batch == 0)
+        return rope2d_fail(host, ROPE2D_ERROR_BATCH, "params.batch is 0, at least 1");
+    if (params->tokens == 0)
+        return rope2d_fail(host, ROPE2D_ERROR_TOKENS, "params.tokens is 0, at least 1");
+    if (params->tensor_count == 0 || params->tensor_count > ROPE2D_OPENCL_MAX_TENSORS)
+        return rope2d_fail(host, ROPE2D_ERROR_LIMIT, "params.tensor_count is %u, 1 to %d",
+                           (unsigned)params->tensor_count, ROPE2D_OPENCL_MAX_TENSORS);
+    if (!params->tensors)
+        return rope2d_fail(host, ROPE2D_ERROR_NULL, "params.tensors is NULL");
+    return ROPE2D_OK;
+}
+
+static rope2d_status fill(rope2d_opencl_binding *binding, const rope2d_opencl_binding_params *params) {
+    ROPE2D_TRY(check_params(&binding->plan->device->host, params));
+    ROPE2D_TRY(check_positions(binding, params));
+    ROPE2D_TRY(check_tensors(binding, params));
+    ROPE2D_TRY(lay_out(binding, params));
+    return make_kernel(binding, params);
+}
+
+rope2d_status rope2d_opencl_binding_create(const rope2d_plan *plan, const rope2d_positions *positions,
+                                           const rope2d_opencl_binding_params *params,
+                                           rope2d_opencl_binding **binding) {
+    if (binding)
+        *binding = NULL;
+    if (!plan)
+        return ROPE2D_ERROR_NULL;
+    const rope2d_host *host = &plan->device->host;
+    if (!positions || !params || !binding)
+        return rope2d_fail(host, ROPE2D_ERROR_NULL, "%s is NULL",
+                           !positions ? "positions"
+                           : params   ? "binding"
+                                      : "params");
+    rope2d_opencl_binding *made = rope2d_allocate(host, 1, sizeof(*made));
+    if (!made)
+        return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "binding: no memory for %zu bytes", sizeof(*made));
+    made->plan = plan;
+    made->positions = positions;
+    const rope2d_status status = fill(made, params);
+    if (status != ROPE2D_OK) {
+        rope2d_opencl_binding_destroy(made);
+        return status;
+    }
+    *binding = made;
+    return ROPE2D_OK;
+}
+
+void rope2d_opencl_binding_destroy(rope2d_opencl_binding *binding) {
+    if (!binding)
+        return;
+    const rope2d_cl_device *device = binding->plan->device->impl;
+    if (binding->kernel)
+        device->cl.ReleaseKernel(binding->kernel);
+    rope2d_release(&binding->plan->device->host, binding, 1, sizeof(*binding));
+}
+
+// ---------------------------------------------------------------------------------------------------- its
+// use
+
+static rope2d_status check_range(const rope2d_opencl_binding *binding, uint64_t first, uint64_t tokens) {
+    const rope2d_host *host = &binding->plan->device->host;
+    uint64_t all = binding->row_tokens > 0 ? binding->row_tokens : binding->positions->tokens;
+    if (tokens > binding->work.tokens)
+        return rope2d_fail(host, ROPE2D_ERROR_TOKENS,
+                           "tokens is %" PRIu64 ", the binding's tensors hold %" PRIu64, tokens,
+                           binding->work.tokens);
+    if (first > all || tokens > all - first)
+        return rope2d_fail(host, ROPE2D_ERROR_TOKENS,
+                           "first_token %" PRIu64 " and tokens %" PRIu64 " reach past the %" PRIu64
+                           " tokens of the positions",
+                           first, tokens, all);
+    return ROPE2D_OK;
+}
+
+static uint64_t write_words(rope2d_opencl_binding *binding, uint64_t first, uint64_t tokens,
+                            uint32_t *words) {
+    const uint32_t group = rope2d_cl_group_size(binding->plan);
+    uint64_t global = 0;
+    rope2d_piece *piece = &binding->piece;
+    piece->tokens = (uint32_t)tokens;
+    for (uint32_t i = 0; i < piece->tensor_count; i++) {
+        uint64_t lanes = (uint64_t)piece->batch * tokens * binding->tensors[i].heads * binding->units;
+        global += (lanes + group - 1) / group * group;
+    }
+    piece->groups[0] = (uint32_t)(global / group);
+    piece->groups[1] = 1;
+    binding->work.first_token = first;
+    rope2d_shape_write(words, binding->plan, binding->positions, &binding->work, piece, 0,
+                       binding->window->fold, group);
+    if (binding->row_tokens > 0) {
+        words[R_ROW_FIRST] = (uint32_t)first * words[R_ROW_AXES];
+        words[R_ROW_BATCH_STRIDE] =
+            binding->row_batch > 1 ? (uint32_t)binding->row_tokens * words[R_ROW_AXES] : 0;
+        words[R_TABLE_ROWS] = binding->row_bound;
+    }
+    return global;
+}
+
+rope2d_status rope2d_opencl_binding_dispatch(rope2d_opencl_binding *binding, uint64_t first_token,
+                                             uint64_t tokens, rope2d_opencl_dispatch *dispatch) {
+    rope2d_status status = ROPE2D_OK;
+    uint32_t words[R_SHAPE_WORDS];
+    if (!binding)
+        return ROPE2D_ERROR_NULL;
+    const rope2d_cl_device *device = binding->plan->device->impl;
+    const rope2d_cl *cl = &device->cl;
+    if (!dispatch)
+        return rope2d_fail(cl->host, ROPE2D_ERROR_NULL, "dispatch is NULL");
+    ROPE2D_TRY(rope2d_check_struct_size(cl->host, "dispatch", dispatch->struct_size, sizeof(*dispatch)));
+    if (tokens == 0)
+        return rope2d_fail(cl->host, ROPE2D_ERROR_TOKENS, "tokens is 0, at least 1");
+    ROPE2D_TRY(check_range(binding, first_token, tokens));
+    const uint64_t global = write_words(binding, first_token, tokens, words);
+    CL(cl->SetKernelArg(binding->kernel, 0, sizeof(words), words));
+    dispatch->kernel = binding->kernel;
+    dispatch->global_size = (size_t)global;
+    dispatch->local_size = rope2d_cl_group_size(binding->plan);
+fail:
+    return status;
+}
+
+rope2d_status rope2d_opencl_enqueue(rope2d_opencl_binding *binding, cl_command_queue queue,
+                                    uint64_t first_token, uint64_t tokens, cl_uint wait_count,
+                                    const cl_event *wait_list, cl_event *event) {
+    rope2d_status status = ROPE2D_OK;
+    rope2d_opencl_dispatch dispatch = {.struct_size = sizeof(dispatch)};
+    if (event)
+        *event = NULL;
+    if (!binding)
+        return ROPE2D_ERROR_NULL;
+    const rope2d_cl_device *device = binding->plan->device->impl;
+    const rope2d_cl *cl = &device->cl;
+    if (!queue)
+        return rope2d_fail(cl->host, ROPE2D_ERROR_NULL, "queue is NULL");
+    if (tokens == 0)
+        return check_range(binding, first_token, tokens);
+    OWN(rope2d_opencl_binding_dispatch(binding, first_token, tokens, &dispatch));
+    CL(cl->EnqueueNDRangeKernel(queue, dispatch.kernel, 1, NULL, &dispatch.global_size, &dispatch.local_size,
+                                wait_count, wait_list, event));
+fail:
+    return status;
+}

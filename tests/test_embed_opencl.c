@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: MIT
+//
+// rope2d_opencl.h as a program that owns OpenCL uses it, on every OpenCL device of this machine: the bits are
+// the CPU's, an enqueue takes no memory of ours, and what was adopted is left as it was.
+#define CL_TARGET_OPENCL_VERSION 120
+#include "counter.h"
+#include "jobs.h"
+
+#include "rope2d/rope2d_opencl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TOKENS = 35,
+    BATCH = 2,
+    HEADS = 3,
+    DIM = 40,
+    PAIRS = 16,
+    ELEMENTS = BATCH * TOKENS * HEADS * DIM,
+    LEAD = 3
+};
+enum { MAX_PLATFORMS = 8, MAX_FOUND = 16 };
+
+static tally counts;
+static long allocations;
+
+#define CHECK(holds)                                                                                         \
+    tally_check(&counts, holds, "%s: line %d: %s: %s", own->name, __LINE__, #holds, own->log.text)
+#define IS(wanted, call) CHECK((own->log.text[0] = 0, (call)) == (wanted))
+
+static void *count_allocate(void *user, size_t size, size_t alignment) {
+    (void)user;
+    allocations++;
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void count_release(void *user, void *memory, size_t size) {
+    (void)user;
+    (void)size;
+    free(memory);
+}
+
+// ---------------------------------------------------------------------------------------- what the program
+// owns
+
+typedef struct program {
+    char name[128];
+    captured_log log;
+    rope2d_host host;
+    cl_device_id id;
+    cl_context context;
+    cl_command_queue ordered;
+    cl_command_queue unordered;
+    rope2d_device *device;
+    rope2d_device *cpu;
+    rope2d_spec spec;
+    float freqs[2][PAIRS];
+    float yx[TOKENS][2];
+} program;
+
+static cl_uint references(const program *own) {
+    cl_uint context = 0, queue = 0;
+    clGetContextInfo(own->context, CL_CONTEXT_REFERENCE_COUNT, sizeof(context), &context, NULL);
+    clGetCommandQueueInfo(own->ordered, CL_QUEUE_REFERENCE_COUNT, sizeof(queue), &queue, NULL);
+    return 1000 * queue + context;
+}
+
+static bool start(program *own, cl_device_id id) {
+    cl_command_queue_properties able = 0;
+    memset(own, 0, sizeof(*own));
+    own->id = id;
+    own->host = captured_host(&own->log);
+    own->host.allocate = count_allocate;
+    own->host.release = count_release;
+    clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof(own->name) - 1, own->name, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_QUEUE_PROPERTIES, sizeof(able), &able, NULL);
+    own->context = clCreateContext(NULL, 1, &id, NULL, NULL, NULL);
+    own->ordered = clCreateCommandQueue(own->context, id, 0, NULL);
+    if (able & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
+        own->unordered = clCreateCommandQueue(own->context, id, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, NULL);
+    for (int i = 0; i < PAIRS; i++)
+        own->freqs[i % 2][i] = 1.0f / (float)(i + 1);
+    for (int t = 0; t < TOKENS; t++) {
+        own->yx[t][0] = (float)(t / 7);
+        own->yx[t][1] = (float)(t % 7);
+    }
+    own->spec = (rope2d_spec){
+        .struct_size = sizeof(own->spec),
+        .head_dim = DIM,
+        .rotary_dim = 2 * PAIRS,
+        .axes = 2,
+        .pairing = ROPE2D_PAIRING_HALF,
+        .freqs = &own->freqs[0][0],
+    };
+    rope2d_device_params cpu = {.struct_size = sizeof(cpu), .host = &own->host};
+    IS(ROPE2D_OK, rope2d_device_create(&cpu, &own->cpu));
+    return CHECK(own->context && own->ordered && own->cpu);
+}
+
+static void stop(program *own) {
+    rope2d_device_destroy(own->cpu);
+    if (own->unordered)
+        clReleaseCommandQueue(own->unordered);
+    clReleaseCommandQueue(own->ordered);
+    clReleaseContext(own->context);
+}
+
+// ----------------------------------------------------------------------------------------------------- one
+// case
+
+typedef struct example {
+    rope2d_element type;
+    rope2d_table table;
+    bool odd; // begins at an odd element
+    bool in_place;
+    bool sub;     // in is a sub-buffer
+    bool ordered; // queue
+} example;
+
+typedef struct made {
+    rope2d_plan *plan;
+    rope2d_positions *positions;
+} made;
+
+static void make(program *own, rope2d_device *device, const example *what, made *result) {
+    rope2d_plan_params plan = {
+        .struct_size = sizeof(plan), .spec = &own->spec, .in = what->type, .out = what->type};
+    rope2d_positions_params positions = {
+        .struct_size = sizeof(positions), .spec = &own->spec, .tokens = TOKENS};
+    plan.table = positions.table = device == own->cpu ? ROPE2D_TABLE_AUTO : what->table;
+    positions.coordinates = &own->yx[0][0];
+    memset(result, 0, sizeof(*result));
+    IS(ROPE2D_OK, rope2d_plan_create(device, &plan, &result->plan));
+    IS(ROPE2D_OK, rope2d_positions_create(device, &positions, &result->positions));
+}
+
+static void unmake(made *result) {
+    rope2d_plan_destroy(result->plan);
+    rope2d_positions_destroy(result->positions);
+}
+
+static rope2d_tensor host_tensor(const example *what, void *base, uint64_t bytes) {
+    rope2d_tensor tensor = {.heads = HEADS};
+    tensor.in = rope2d_view_contiguous(base, what->type, ROPE2D_LAYOUT_BNHD, BATCH, TOKENS, HEADS, DIM);
+    tensor.in.size = bytes;
+    tensor.in.offset = (what->odd ? LEAD : 0) * (uint64_t)rope2d_element_size(what->type);
+    return tensor;
+}
+
+static rope2d_opencl_view device_view(const rope2d_view *view, cl_mem memory) {
+    return (rope2d_opencl_view){memory, view->offset, view->batch_stride, view->token_stride,
+                                view->head_stride};
+}
+
+// Tokens 0 to 20 with the positions from token 5 on, as rope2d_apply does on the CPU; the bytes beside them
+// stay.
+static void compare(program *own, const example *what) {
+    enum { FIRST = 5, COUNT = 20 };
+    static unsigned char input[4 * (ELEMENTS + 2 * LEAD)], expected[sizeof(input)], found[sizeof(input)];
+    const enum counter_type types[] = {COUNTER_F32, COUNTER_F16, COUNTER_BF16};
+    const size_t bytes = rope2d_element_size(what->type) * (size_t)(ELEMENTS + 2 * LEAD);
+    const cl_buffer_region half = {4096, bytes};
+    made mine, reference;
+    counter_fill(input, types[what->type], COUNTER_UNIFORM, 7, 1, 0, ELEMENTS + 2 * LEAD);
+    make(own, own->device, what, &mine);
+    make(own, own->cpu, what, &reference);
+    rope2d_tensor tensor = host_tensor(what, input, bytes);
+    memset(expected, 0xa5, bytes);
+    if (what->in_place)
+        memcpy(expected, input, bytes);
+    rope2d_tensor on_cpu = tensor;
+    on_cpu.out = tensor.in;
+    on_cpu.out.base = expected;
+    rope2d_apply_params apply = {.struct_size = sizeof(apply),
+                                 .batch = BATCH,
+                                 .first_token = FIRST,
+                                 .tokens = COUNT,
+                                 .tensor_count = 1};
+    apply.tensors = &on_cpu;
+    IS(ROPE2D_OK, rope2d_apply(reference.plan, reference.positions, &apply));
+
+    cl_command_queue queue = what->ordered ? own->ordered : own->unordered;
+    cl_mem parent = clCreateBuffer(own->context, CL_MEM_READ_WRITE, bytes + 4096, NULL, NULL);
+    cl_mem in = what->sub ? clCreateSubBuffer(parent, 0, CL_BUFFER_CREATE_TYPE_REGION, &half, NULL) : parent;
+    cl_mem out = clCreateBuffer(own->context, CL_MEM_READ_WRITE, bytes, NULL, NULL);
+    rope2d_opencl_tensor bound = {.heads = HEADS, .in = device_view(&tensor.in, in)};
+    if (!what->in_place)
+        bound.out = device_view(&tensor.in, out);
+    rope2d_opencl_binding_params params = {.struct_size = sizeof(params),
+                                           .batch = BATCH,
+                                           .tokens = TOKENS,
+                                           .tensor_count = 1,
+                                           .tensors = &bound};
+    rope2d_opencl_binding *binding = NULL;
+    IS(ROPE2D_OK, rope2d_opencl_binding_create(mine.plan, mine.positions, &params, &binding));
+
+    cl_event events[3] = {NULL, NULL, NULL}, rotated = NULL;
+    memset(found, 0xa5, bytes);
+    clEnqueueWriteBuffer(queue, in, CL_FALSE, 0, bytes, input, 0, NULL, &events[0]);
+    clEnqueueWriteBuffer(queue, out, CL_FALSE, 0, bytes, found, 0, NULL, &events[1]);
+    const long before = allocations;
+    IS(ROPE2D_OK, rope2d_opencl_enqueue(binding, queue, FIRST, COUNT, 2, events, &rotated));
+    CHECK(allocations == before);
+    if (CHECK(rotated))
+        clEnqueueReadBuffer(queue, what->in_place ? in : out, CL_TRUE, 0, bytes, found, 1, &rotated, NULL);
+    CHECK(memcmp(found, expected, bytes) == 0);
+    for (int i = 0; i < 2; i++)
+        clReleaseEvent(events[i]);
+    if (rotated)
+        clReleaseEvent(rotated);
+    rope2d_opencl_binding_destroy(binding);
+    clReleaseMemObject(out);
+    if (what->sub)
+        clReleaseMemObject(in);
+    clReleaseMemObject(parent);
+    unmake(&mine);
+    unmake(&reference);
+}
+
+static void compare_all(program *own, bool textures) {
+    for (unsigned i = 0; i < 12; i++) {
+        example what = {(rope2d_element)(i % 3),
+                        i % 2 ? ROPE2D_TABLE_TEXTURE : ROPE2D_TABLE_BUFFER,
+                        i % 4 == 1,
+                        i / 3 % 2 == 1,
+                        i % 5 == 2,
+                        i / 6 == 0};
+        if ((what.table == ROPE2D_TABLE_TEXTURE && !textures) || (!what.ordered && !own->unordered))
+            counts.skipped++;
+        else
+            compare(own, &what);
+    }
+}
+
+// ---------------------------------------------------------------------------------- rows, refusals,
+// dispatches
+
+// Rows of the caller's: those past the bound are clamped to its last, negative ones do not rotate.
+static void check_rows(program *own, const made *mine, const rope2d_opencl_binding_params *given,
+                       cl_mem memory) {
+    static float found[ELEMENTS], input[ELEMENTS];
+    static int32_t rows[TOKENS][2];
+    rope2d_opencl_binding_params params = *given;
+    rope2d_opencl_binding *binding = NULL;
+    const float *table = rope2d_positions_host_table(mine->positions);
+    for (int t = 0; t < TOKENS; t++)
+        rows[t][0] = rows[t][1] = t == 0 ? -1 : t == 1 ? INT32_MAX : 2;
+    for (int i = 0; i < ELEMENTS; i++)
+        input[i] = 1.0f;
+    params.rows = clCreateBuffer(own->context, CL_MEM_COPY_HOST_PTR, sizeof(rows), rows, NULL);
+    params.row_tokens = TOKENS;
+    params.row_bound = 4;
+    IS(ROPE2D_OK, rope2d_opencl_binding_create(mine->plan, mine->positions, &params, &binding));
+    clEnqueueWriteBuffer(own->ordered, memory, CL_TRUE, 0, sizeof(input), input, 0, NULL, NULL);
+    IS(ROPE2D_OK, rope2d_opencl_enqueue(binding, own->ordered, 0, TOKENS, 0, NULL, NULL));
+    clEnqueueReadBuffer(own->ordered, memory, CL_TRUE, 0, sizeof(found), found, 0, NULL, NULL);
+    CHECK(found[0] == 1.0f);
+    for (int t = 1; t < 3; t++) { // pair 0: cos - sin of the row
+        const float *entry = table + 2 * (size_t)PAIRS * (t == 1 ? 3 : 2);
+        CHECK(found[(size_t)t * HEADS * DIM] == entry[0] - entry[1]);
+    }
+    rope2d_opencl_binding_destroy(binding);
+    params.row_tokens = TOKENS + 1;
+    IS(ROPE2D_ERROR_ROW, rope2d_opencl_binding_create(mine->plan, mine->positions, &params, &binding));
+    clReleaseMemObject(params.rows);
+}
+
+static void check_refusals(program *own, const made *mine, rope2d_opencl_binding_params params,
+                           cl_mem memory) {
+    const cl_buffer_region regions[2] = {{0, 8192}, {4096, 8192}};
+    rope2d_opencl_binding *binding = NULL;
+    rope2d_opencl_tensor tensor = params.tensors[0];
+    params.tensors = &tensor;
+    tensor.in.offset = 4;
+    IS(ROPE2D_ERROR_TENSOR_SIZE,
+       rope2d_opencl_binding_create(mine->plan, mine->positions, &params, &binding));
+    tensor.in.offset = 2;
+    params.tokens = TOKENS - 1;
+    IS(ROPE2D_ERROR_TENSOR_ALIGNMENT,
+       rope2d_opencl_binding_create(mine->plan, mine->positions, &params, &binding));
+    params.batch = 1;
+    params.tokens = 4;
+    tensor.in = tensor.out = (rope2d_opencl_view){NULL, 0, 0, HEADS * DIM, DIM};
+    tensor.in.memory = clCreateSubBuffer(memory, 0, CL_BUFFER_CREATE_TYPE_REGION, &regions[0], NULL);
+    tensor.out.memory = clCreateSubBuffer(memory, 0, CL_BUFFER_CREATE_TYPE_REGION, &regions[1], NULL);
+    IS(ROPE2D_OK, rope2d_opencl_binding_create(mine->plan, mine->positions, &params, &binding));
+    IS(ROPE2D_ERROR_TOKENS, rope2d_opencl_enqueue(binding, own->ordered, 0, 5, 0, NULL, NULL));
+    IS(ROPE2D_ERROR_TOKENS, rope2d_opencl_enqueue(binding, own->ordered, TOKENS - 3, 4, 0, NULL, NULL));
+    IS(ROPE2D_ERROR_NULL, rope2d_opencl_enqueue(binding, NULL, 0, 4, 0, NULL, NULL));
+    rope2d_opencl_dispatch dispatch = {.struct_size = sizeof(dispatch)};
+    IS(ROPE2D_OK, rope2d_opencl_binding_dispatch(binding, 0, 4, &dispatch));
+    CHECK(dispatch.kernel && dispatch.local_size > 0 && dispatch.global_size % dispatch.local_size == 0);
+    rope2d_opencl_binding_destroy(binding);
+    params.tokens = 10; // 4,800 bytes: the two now meet
+    IS(ROPE2D_ERROR_OVERLAP, rope2d_opencl_binding_create(mine->plan, mine->positions, &params, &binding));
+    params.tensor_count = ROPE2D_OPENCL_MAX_TENSORS + 1;
+    IS(ROPE2D_ERROR_LIMIT, rope2d_opencl_binding_create(mine->plan, mine->positions, &params, &binding));
+    CHECK(binding == NULL);
+    clReleaseMemObject(tensor.in.memory);
+    clReleaseMemObject(tensor.out.memory);
+}
+
+static void check_binding(program *own) {
+    const example what = {.type = ROPE2D_F32, .table = ROPE2D_TABLE_BUFFER};
+    made mine;
+    make(own, own->device, &what, &mine);
+    cl_mem memory = clCreateBuffer(own->context, CL_MEM_READ_WRITE, ELEMENTS * sizeof(float), NULL, NULL);
+    rope2d_tensor host = host_tensor(&what, NULL, 0);
+    rope2d_opencl_tensor tensor = {.heads = HEADS, .in = device_view(&host.in, memory)};
+    rope2d_opencl_binding_params params = {.struct_size = sizeof(params),
+                                           .batch = BATCH,
+                                           .tokens = TOKENS,
+                                           .tensor_count = 1,
+                                           .tensors = &tensor};
+    check_rows(own, &mine, &params, memory);
+    check_refusals(own, &mine, params, memory);
+    clReleaseMemObject(memory);
+    unmake(&mine);
+}
+
+// ------------------------------------------------------------------------------------------------------
+// devices
+
+static void check_without_queue(program *own, const rope2d_opencl_device_params *params) {
+    const example what = {.type = ROPE2D_F32};
+    rope2d_device_info info = {.struct_size = sizeof(info)};
+    rope2d_plan_info plan = {.struct_size = sizeof(plan)};
+    rope2d_apply_params apply = {.struct_size = sizeof(apply)};
+    made mine;
+    IS(ROPE2D_OK, rope2d_opencl_device_adopt(params, &own->device));
+    if (!own->device)
+        return;
+    rope2d_device_get_info(own->device, &info);
+    make(own, own->device, &what, &mine);
+    CHECK(rope2d_plan_get_info(mine.plan, &plan) == ROPE2D_OK && plan.exactness == ROPE2D_UNTESTED);
+    IS(ROPE2D_ERROR_UNSUPPORTED, rope2d_apply(mine.plan, mine.positions, &apply));
+    unmake(&mine);
+    compare_all(own, info.has_textures != 0);
+    check_binding(own);
+    rope2d_device_destroy(own->device);
+}
+
+static void check_with_queue(program *own, rope2d_opencl_device_params params) {
+    const example what = {.type = ROPE2D_F16};
+    rope2d_plan_info plan = {.struct_size = sizeof(plan)};
+    made mine;
+    if (own->unordered) {
+        params.queue = own->unordered;
+        IS(ROPE2D_ERROR_UNSUPPORTED, rope2d_opencl_device_adopt(&params, &own->device));
+    }
+    params.queue = own->ordered;
+    IS(ROPE2D_OK, rope2d_opencl_device_adopt(&params, &own->device));
+    if (!own->device)
+        return;
+    make(own, own->device, &what, &mine);
+    CHECK(rope2d_plan_get_info(mine.plan, &plan) == ROPE2D_OK && plan.exactness == ROPE2D_EXACT);
+    unmake(&mine);
+    rope2d_device_destroy(own->device);
+}
+
+static void check_device(cl_device_id id) {
+    static program made_here;
+    program *own = &made_here;
+    if (!start(own, id))
+        return;
+    rope2d_opencl_device_params params = {
+        .struct_size = sizeof(params), .context = own->context, .device = id, .host = &own->host};
+    const cl_uint before = references(own);
+    check_without_queue(own, &params);
+    check_with_queue(own, params);
+    CHECK(references(own) == before);
+    params.context = NULL;
+    IS(ROPE2D_ERROR_NULL, rope2d_opencl_device_adopt(&params, &own->device));
+    printf("%s: %u references left\n", own->name, (unsigned)references(own));
+    stop(own);
+}
+
+int main(void) {
+    cl_platform_id platforms[MAX_PLATFORMS];
+    cl_device_id ids[MAX_FOUND];
+    cl_uint platform_count = 0, count = 0;
+    if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &platform_count) != CL_SUCCESS)
+        platform_count = 0;
+    for (cl_uint p = 0; p < platform_count && p < MAX_PLATFORMS; p++) {
+        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MAX_FOUND, ids, &count) != CL_SUCCESS)
+            continue;
+        for (cl_uint i = 0; i < count && i < MAX_FOUND; i++)
+            check_device(ids[i]);
+    }
+    if (counts.passed + counts.failed == 0)
+        counts.skipped++;
+    return tally_finish(&counts);
+}
