@@ -74,7 +74,7 @@ static rope2d_status texture_create(const rope2d_device *front, const float *ent
         if (!padded)
             return rope2d_fail(cl->host, ROPE2D_ERROR_HOST_MEMORY, "table: no memory for %llu bytes",
                                (unsigned long long)bytes);
-        if (count > 0)
+        if (entries && count > 0)
             memcpy(padded, entries, (size_t)count * ENTRY_BYTES);
     }
     CL_MAKE(window->table,

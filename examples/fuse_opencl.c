@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+//
+// Rotates inside a kernel of its own: a dot product of q and k, both rotated in registers and never written.
+// The same scores are then computed from tensors that rope2d_opencl_enqueue has rotated: the bits are the
+// same.
+#define CL_TARGET_OPENCL_VERSION 120
+#include <rope2d/rope2d_opencl.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIDE = 8, TOKENS = SIDE * SIDE, HEAD_DIM = 32, PAIRS = HEAD_DIM / 2, ELEMENTS = TOKENS * HEAD_DIM };
+
+// Interleaved pairs of one head; even pairs turn with y (row 0 of a token), odd ones with x (row 1). Products
+// and sums stand apart, so that both ways of getting there add the same numbers in the same order.
+static const char kernel_text[] =
+    "__kernel void scores(__global const float *q, __global const float *k, __global const float2 *table,\n"
+    "                     __global const int *rows, uint table_rows, uint columns, int fused, __global float "
+    "*out) {\n"
+    "    size_t a = get_global_id(0), b = get_global_id(1);\n"
+    "    float sum = 0.0f;\n"
+    "    for (uint i = 0; i < 16; i++) {\n"
+    "        float2 x = vload2(i, q + a * 32), y = vload2(i, k + b * 32);\n"
+    "        if (fused) {\n"
+    "            float2 at = table[rope2d_row(rows[2 * a + i % 2], table_rows) * columns + i];\n"
+    "            float2 bt = table[rope2d_row(rows[2 * b + i % 2], table_rows) * columns + i];\n"
+    "            x = (float2)(rope2d_turn_lo(at, x.x, x.y), rope2d_turn_hi(at, x.x, x.y));\n"
+    "            y = (float2)(rope2d_turn_lo(bt, y.x, y.y), rope2d_turn_hi(bt, y.x, y.y));\n"
+    "        }\n"
+    "        float first = x.x * y.x;\n"
+    "        float second = x.y * y.y;\n"
+    "        sum = sum + first;\n"
+    "        sum = sum + second;\n"
+    "    }\n"
+    "    out[a * get_global_size(1) + b] = sum;\n"
+    "}\n";
+
+typedef struct program {
+    cl_device_id device;
+    cl_context context;
+    cl_command_queue queue;
+    cl_kernel kernel;
+    cl_mem q, k, out;
+    rope2d_device *rope;
+    rope2d_plan *plan;
+    rope2d_positions *positions;
+} program;
+
+static float input(int i) {
+    return (float)((i * 37) % 101) / 50.0f - 1.0f;
+}
+
+static int open_program(program *own, cl_device_id device) {
+    static float values[ELEMENTS];
+    const char *texts[2] = {rope2d_opencl_source(), kernel_text};
+    for (int i = 0; i < ELEMENTS; i++)
+        values[i] = input(i);
+    const cl_mem_flags copied = CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR;
+    own->device = device;
+    own->context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+    own->queue = clCreateCommandQueue(own->context, device, 0, NULL);
+    own->q = clCreateBuffer(own->context, copied, sizeof(values), values, NULL);
+    own->k = clCreateBuffer(own->context, copied, sizeof(values), values, NULL);
+    own->out = clCreateBuffer(own->context, CL_MEM_READ_WRITE, TOKENS * TOKENS * sizeof(float), NULL, NULL);
+    cl_program built = clCreateProgramWithSource(own->context, 2, texts, NULL, NULL);
+    if (clBuildProgram(built, 1, &device, "-cl-std=CL1.2", NULL, NULL) == CL_SUCCESS)
+        own->kernel = clCreateKernel(built, "scores", NULL);
+    clReleaseProgram(built);
+    return own->kernel != NULL;
+}
+
+static rope2d_status start_rope(program *own) {
+    static float freqs[2][PAIRS], yx[TOKENS][2];
+    for (int i = 0; i < PAIRS; i++)
+        freqs[i % 2][i] = 1.0f / (float)(i + 1);
+    for (int t = 0; t < TOKENS; t++) {
+        yx[t][0] = (float)(t / SIDE);
+        yx[t][1] = (float)(t % SIDE);
+    }
+    rope2d_opencl_device_params ours = {sizeof(ours), .context = own->context, .device = own->device};
+    rope2d_spec spec = {sizeof(spec), .head_dim = HEAD_DIM, .axes = 2, .freqs = &freqs[0][0]};
+    rope2d_plan_params types = {sizeof(types), &spec, .table = ROPE2D_TABLE_BUFFER};
+    rope2d_positions_params grid = {sizeof(grid), &spec, ROPE2D_TABLE_BUFFER, TOKENS,
+                                    .coordinates = &yx[0][0]};
+    rope2d_status status = rope2d_opencl_device_adopt(&ours, &own->rope);
+    if (status == ROPE2D_OK)
+        status = rope2d_plan_create(own->rope, &types, &own->plan);
+    if (status == ROPE2D_OK)
+        status = rope2d_positions_create(own->rope, &grid, &own->positions);
+    return status;
+}
+
+static rope2d_status run(program *own, cl_int fused, float *scores) {
+    const size_t global[2] = {TOKENS, TOKENS};
+    rope2d_opencl_table table = {.struct_size = sizeof(table)};
+    rope2d_status status = rope2d_opencl_positions_get_table(own->positions, &table);
+    if (status != ROPE2D_OK)
+        return status;
+    clSetKernelArg(own->kernel, 0, sizeof(cl_mem), &own->q);
+    clSetKernelArg(own->kernel, 1, sizeof(cl_mem), &own->k);
+    clSetKernelArg(own->kernel, 2, sizeof(cl_mem), &table.table);
+    clSetKernelArg(own->kernel, 3, sizeof(cl_mem), &table.rows);
+    clSetKernelArg(own->kernel, 4, sizeof(cl_uint), &table.table_rows);
+    clSetKernelArg(own->kernel, 5, sizeof(cl_uint), &table.columns);
+    clSetKernelArg(own->kernel, 6, sizeof(cl_int), &fused);
+    clSetKernelArg(own->kernel, 7, sizeof(cl_mem), &own->out);
+    clEnqueueNDRangeKernel(own->queue, own->kernel, 2, NULL, global, NULL, 0, NULL, NULL);
+    clEnqueueReadBuffer(own->queue, own->out, CL_TRUE, 0, TOKENS * TOKENS * sizeof(float), scores, 0, NULL,
+                        NULL);
+    return ROPE2D_OK;
+}
+
+static rope2d_status rotate_both(program *own) {
+    rope2d_opencl_view q = {own->q, 0, 0, HEAD_DIM, HEAD_DIM}, k = q;
+    k.memory = own->k;
+    rope2d_opencl_tensor qk[2] = {{1, .in = q}, {1, .in = k}};
+    rope2d_opencl_binding_params bound = {sizeof(bound), .batch = 1, .tokens = TOKENS, .tensor_count = 2,
+                                          .tensors = qk};
+    rope2d_opencl_binding *binding = NULL;
+    rope2d_status status = rope2d_opencl_binding_create(own->plan, own->positions, &bound, &binding);
+    if (status == ROPE2D_OK)
+        status = rope2d_opencl_enqueue(binding, own->queue, 0, TOKENS, 0, NULL, NULL);
+    rope2d_opencl_binding_destroy(binding);
+    return status;
+}
+
+static void close_program(program *own) {
+    rope2d_positions_destroy(own->positions);
+    rope2d_plan_destroy(own->plan);
+    rope2d_device_destroy(own->rope);
+    if (own->kernel)
+        clReleaseKernel(own->kernel);
+    clReleaseMemObject(own->q);
+    clReleaseMemObject(own->k);
+    clReleaseMemObject(own->out);
+    clReleaseCommandQueue(own->queue);
+    clReleaseContext(own->context);
+}
+
+static int check_device(cl_device_id device) {
+    static float plain[TOKENS * TOKENS], fused[TOKENS * TOKENS], apart[TOKENS * TOKENS];
+    char name[128] = "";
+    program own = {0};
+    int ok = open_program(&own, device) && start_rope(&own) == ROPE2D_OK &&
+             run(&own, 0, plain) == ROPE2D_OK && run(&own, 1, fused) == ROPE2D_OK &&
+             rotate_both(&own) == ROPE2D_OK && run(&own, 0, apart) == ROPE2D_OK;
+    clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof(name) - 1, name, NULL);
+    int same = ok && memcmp(fused, apart, sizeof(fused)) == 0,
+        turned = ok && memcmp(fused, plain, sizeof(fused)) != 0;
+    printf("%s: scores of tokens 1 and 9, fused and apart: %a %a: %s\n", name, (double)fused[TOKENS + 9],
+           (double)apart[TOKENS + 9], same && turned ? "the same bits in all" : "WRONG");
+    close_program(&own);
+    return same && turned;
+}
+
+int main(void) {
+    cl_platform_id platforms[8];
+    cl_device_id devices[8];
+    cl_uint platform_count = 0, count = 0;
+    int ok = 1;
+    if (clGetPlatformIDs(8, platforms, &platform_count) != CL_SUCCESS)
+        platform_count = 0;
+    for (cl_uint i = 0; i < platform_count && i < 8; i++) {
+        if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 8, devices, &count) != CL_SUCCESS)
+            continue;
+        for (cl_uint d = 0; d < count && d < 8; d++)
+            ok &= check_device(devices[d]);
+    }
+    return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+}
