@@ -216,11 +216,9 @@ static bool wants_types(const struct suite *suite, const struct harness_case *wh
 }
 
 static void run_cases(struct suite *suite) {
-    uint32_t count;
-    const struct harness_case *cases = harness_cases(&count);
+    const struct harness_case *what;
     bool found = false;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct harness_case *what = &cases[i];
+    for (uint32_t i = 0; (what = harness_case_at(i)) != NULL; i++) {
         if (suite->options.only_case != NULL && strcmp(suite->options.only_case, what->name) != 0)
             continue;
         found = true;
@@ -276,10 +274,9 @@ static void close_devices(struct suite *suite) {
 }
 
 static void list(void) {
-    uint32_t count;
-    const struct harness_case *cases = harness_cases(&count);
-    for (uint32_t i = 0; i < count; i++)
-        printf("%s\n", cases[i].name);
+    const struct harness_case *what;
+    for (uint32_t i = 0; (what = harness_case_at(i)) != NULL; i++)
+        printf("%s\n", what->name);
 }
 
 static const char *const help =

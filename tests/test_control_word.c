@@ -46,15 +46,6 @@ struct suite {
     struct example examples[CASES][TYPES];
 };
 
-static const struct harness_case *find_case(const char *name) {
-    uint32_t count;
-    const struct harness_case *cases = harness_cases(&count);
-    for (uint32_t i = 0; i < count; i++)
-        if (strcmp(cases[i].name, name) == 0)
-            return &cases[i];
-    return NULL;
-}
-
 // A copy of the host's table, NULL when it cannot be made.
 static float *table_of(struct harness_device *device, const struct harness_work *work, size_t *bytes) {
     rope2d_positions *positions = NULL;
@@ -78,7 +69,7 @@ static void make_examples(struct suite *suite) {
     rope2d_status opened = harness_device_open(&portable, ROPE2D_BACKEND_CPU, 0, 0, false);
     for (size_t i = 0; i < CASES * TYPES && opened == ROPE2D_OK; i++) {
         struct example *example = &suite->examples[i / TYPES][i % TYPES];
-        const struct harness_case *what = find_case(case_names[i / TYPES]);
+        const struct harness_case *what = harness_case_find(case_names[i / TYPES]);
         const struct harness_types *with = &types[i % TYPES];
         uint64_t dispatches;
         if ((what->flags & HARNESS_IN_PLACE) != 0 && with->in != with->out)

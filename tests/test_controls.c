@@ -30,15 +30,6 @@ struct control {
     bool bits_hold, bound_holds, guards_hold;
 };
 
-static const struct harness_case *find_case(const char *name) {
-    uint32_t count;
-    const struct harness_case *cases = harness_cases(&count);
-    for (uint32_t i = 0; i < count; i++)
-        if (strcmp(cases[i].name, name) == 0)
-            return &cases[i];
-    return NULL;
-}
-
 static void end(struct control *control) {
     harness_blocks_free(&control->work, control->blocks);
     harness_truth_free(&control->truth, &control->work);
@@ -51,7 +42,7 @@ static bool begin(struct control *control, const char *name, struct harness_type
     contracts = false;
     memset(control, 0, sizeof(*control));
     if (harness_device_open(&control->device, ROPE2D_BACKEND_CPU, 0, 0, false) != ROPE2D_OK ||
-        !harness_work_make(&control->work, find_case(name), types, SEED))
+        !harness_work_make(&control->work, harness_case_find(name), types, SEED))
         return false;
     struct harness_work *work = &control->work;
     if ((work->what->flags & HARNESS_CANCELLING) != 0 &&

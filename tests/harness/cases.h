@@ -90,8 +90,9 @@ struct harness_case {
 };
 
 const struct harness_structure *harness_structures(uint32_t *count);
-const struct harness_case *harness_cases(uint32_t *count);
-// NULL when there is none of that name.
+// NULL past the last one, or when there is none of that name.
+const struct harness_case *harness_case_at(uint32_t index);
+const struct harness_case *harness_case_find(const char *name);
 const struct harness_structure *harness_structure_find(const char *name);
 
 #endif
