@@ -5,6 +5,7 @@
 
 #include "device_choice.h"
 #include "job.h"
+#include "json_print.h"
 #include "message.h"
 #include "verbs.h"
 
@@ -78,15 +79,7 @@ static int print_json(const struct device_list *list) {
     for (int backend = 0; backend < ROPE2D_BACKEND_COUNT; ++backend)
         if (*list->missing[backend])
             cJSON_AddStringToObject(missing, backend_names[backend], list->missing[backend]);
-    char *text = cJSON_Print(root);
-    cJSON_Delete(root);
-    if (!text) {
-        message("no memory for the JSON");
-        return STATUS_DEVICE;
-    }
-    puts(text);
-    cJSON_free(text);
-    return STATUS_OK;
+    return json_print(root);
 }
 
 static int run(int argc, char **argv) {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "json_print.h"
 #include "message.h"
 #include "rope2d/rope2d_presets.h"
 #include "verbs.h"
@@ -161,25 +162,13 @@ static cJSON *to_json(const rope2d_preset_info *info, const rope2d_spec *spec) {
     return object;
 }
 
-static int print_json(cJSON *json) {
-    char *text = cJSON_Print(json);
-    cJSON_Delete(json);
-    if (!text) {
-        message("no memory for the JSON");
-        return STATUS_DEVICE;
-    }
-    puts(text);
-    cJSON_free(text);
-    return STATUS_OK;
-}
-
 static int print_list_json(void) {
     cJSON *list = cJSON_CreateArray();
     for (uint32_t i = 0; i < rope2d_preset_count(); ++i) {
         rope2d_preset_info info = info_at(i);
         cJSON_AddItemToArray(list, to_json(&info, NULL));
     }
-    return print_json(list);
+    return json_print(list);
 }
 
 static int show(const char *name, bool is_fp32, bool json) {
@@ -196,7 +185,7 @@ static int show(const char *name, bool is_fp32, bool json) {
     rope2d_spec spec = rope2d_preset_spec(preset);
     int result = STATUS_OK;
     if (json)
-        result = print_json(to_json(&info, preset ? &spec : NULL));
+        result = json_print(to_json(&info, preset ? &spec : NULL));
     else
         print_words(&info, preset ? &spec : NULL);
     rope2d_preset_destroy(preset);
