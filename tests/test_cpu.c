@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The portable path against the oracle: random specs and layouts, every pair of element types, wide and
 // single units, in place and out, with every other byte of the memory watched.
+#include "check.h"
 #include "counter.h"
 #include "internal.h"
 #include "oracle.h"
@@ -18,8 +19,6 @@
 #define TENSORS      2
 #define GAP          5
 #define MAX_ELEMENTS (TENSORS * MAX_BATCH * MAX_TOKENS * MAX_HEADS * (MAX_DIM + GAP) * 2 + 64)
-
-static int passed, failed;
 
 static uint64_t random_state;
 static uint32_t below(uint32_t bound) {
@@ -366,10 +365,8 @@ static void test_example(rope2d_device *device, uint32_t index) {
     struct oracle *oracle = oracle_create(&e.rotation);
     bool good = oracle && rope2d_positions_create(device, &params, &positions) == ROPE2D_OK &&
                 run_example(device, &e, oracle, positions);
-    if (!good)
-        printf("FAIL example %" PRIu32 ": pairing %u head_dim %" PRIu32 " rotary %" PRIu32 "+%" PRIu32 "\n",
-               index, (unsigned)e.spec.pairing, e.spec.head_dim, e.spec.rotary_begin, e.spec.rotary_dim);
-    *(good ? &passed : &failed) += 1;
+    CHECK(good, "example %" PRIu32 ": pairing %u head_dim %" PRIu32 " rotary %" PRIu32 "+%" PRIu32, index,
+          (unsigned)e.spec.pairing, e.spec.head_dim, e.spec.rotary_begin, e.spec.rotary_dim);
     rope2d_positions_destroy(positions);
     oracle_destroy(oracle);
 }
@@ -384,10 +381,9 @@ int main(void) {
     const rope2d_device_params params = {.struct_size = sizeof(params), .host = &host};
     rope2d_device *device = NULL;
     if (rope2d_device_create(&params, &device) != ROPE2D_OK)
-        failed++;
+        CHECK(false, "no CPU device");
     for (uint32_t i = 0; device && i < CASES; i++)
         test_example(device, i);
     rope2d_device_destroy(device);
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0 || passed == 0;
+    return check_finish();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The life of devices and plans on the CPU: what is refused, with which status; every callback of the host.
+#include "check.h"
 #include "config.h"
 #include "internal.h"
 
@@ -7,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int passed, failed;
 
 struct record {
     int lines;
@@ -47,10 +46,8 @@ static const rope2d_host host = {.struct_size = sizeof(host),
 
 static void expect(rope2d_status status, rope2d_status expected, const char *word, const char *name) {
     const bool good = status == expected && (word == NULL || strstr(record.last, word) != NULL);
-    if (!good)
-        printf("FAIL %s: %s, expected %s: %s\n", name, rope2d_status_name(status),
-               rope2d_status_name(expected), record.last);
-    *(good ? &passed : &failed) += 1;
+    CHECK(good, "%s: %s, expected %s: %s", name, rope2d_status_name(status), rope2d_status_name(expected),
+          record.last);
     record.lines = 0;
     record.last[0] = '\0';
 }
@@ -231,6 +228,5 @@ int main(void) {
     }
     rope2d_device_destroy(device);
     expect(record.bytes == 0 ? ROPE2D_OK : ROPE2D_STATUS_COUNT, ROPE2D_OK, NULL, "everything was released");
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0 || passed == 0;
+    return check_finish();
 }

@@ -3,34 +3,11 @@
 // backend fails.
 #include "check.h"
 #include "fake_device.h"
+#include "small_params.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static const float axial_freqs[2][4] = {{1, .5f, 0, 0}, {0, 0, 1, .5f}};
-static const float dense_freqs[2][4] = {{1, .5f, 1, 1}, {0, 0, 1, .5f}};
-
-static rope2d_spec some_spec(const float freqs[2][4]) {
-    rope2d_spec spec;
-    memset(&spec, 0, sizeof(spec));
-    spec.struct_size = sizeof(spec);
-    spec.head_dim = 8;
-    spec.axes = 2;
-    spec.freqs = freqs[0];
-    return spec;
-}
-
-static rope2d_positions_params some_params(const rope2d_spec *spec, uint64_t tokens,
-                                           const float *coordinates) {
-    rope2d_positions_params params;
-    memset(&params, 0, sizeof(params));
-    params.struct_size = sizeof(params);
-    params.spec = spec;
-    params.tokens = tokens;
-    params.coordinates = coordinates;
-    return params;
-}
 
 enum spoil {
     NO_STRUCT_SIZE,
@@ -184,8 +161,8 @@ static void test_refusals(void) {
     fake_device_init(&fake);
     rope2d_positions *positions;
     for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
-        rope2d_spec spec = some_spec(axial_freqs);
-        rope2d_positions_params params = some_params(&spec, 2, spoilt[0]);
+        rope2d_spec spec = small_spec(small_axial_freqs);
+        rope2d_positions_params params = small_params(&spec, 2, spoilt[0]);
         spoil(&params, &spec, refusals[i].what);
         uint32_t lines = fake.lines;
         positions = (rope2d_positions *)&fake;
@@ -196,8 +173,8 @@ static void test_refusals(void) {
         if (!good)
             printf("     %s, \"%s\"\n", rope2d_status_name(status), fake.line);
     }
-    rope2d_spec spec = some_spec(axial_freqs);
-    rope2d_positions_params params = some_params(&spec, 2, spoilt[0]);
+    rope2d_spec spec = small_spec(small_axial_freqs);
+    rope2d_positions_params params = small_params(&spec, 2, spoilt[0]);
     CHECK(rope2d_positions_create(NULL, &params, &positions) == ROPE2D_ERROR_NULL && positions == NULL,
           "no device");
     CHECK(rope2d_positions_create(&fake.device, NULL, &positions) == ROPE2D_ERROR_NULL && positions == NULL,
@@ -235,13 +212,13 @@ static void test_memory(void) {
     for (int i = 0; i < 100; i++)
         coordinates[i][0] = coordinates[i][1] = (float)i;
     static float magnitudes[100][4];
-    rope2d_spec spec = some_spec(axial_freqs);
-    rope2d_spec mixed = some_spec(dense_freqs);
-    rope2d_positions_params params = some_params(&spec, 100, coordinates[0]);
+    rope2d_spec spec = small_spec(small_axial_freqs);
+    rope2d_spec mixed = small_spec(small_dense_freqs);
+    rope2d_positions_params params = small_params(&spec, 100, coordinates[0]);
     memory_case(&params, "axial positions without memory");
     params.magnitudes = magnitudes[0];
     memory_case(&params, "positions with magnitudes without memory");
-    params = some_params(&mixed, 100, coordinates[0]);
+    params = small_params(&mixed, 100, coordinates[0]);
     memory_case(&params, "dense positions without memory");
 }
 

@@ -4,6 +4,7 @@
 // device. Learned frequencies and keypoints are the caller's; those cases are counted apart.
 //
 // usage: test_presets_golden cpu|vulkan|opencl
+#include "check.h"
 #include "preset_case.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@
 // Recorded in fp32, and repeated in the model's own order: absolute, values reach about 5.
 #define FP32_LIMIT 4e-6
 
-static int passed, failed, skipped, from_caller;
+static int from_caller;
 
 // Largest differences in ulp from the case's own numbers, which the model computed in fp32: measured, and
 // true to the ulp, so that neither a better nor a worse one goes unseen.
@@ -31,15 +32,6 @@ static const struct exception {
     {"ltx_video", 0, 8, 0},
     {"ltx_video", ROPE2D_PRESET_MODEL_FP32, 0, 0},
 };
-
-static void verdict(bool good, const char *name, const char *detail) {
-    if (good)
-        passed++;
-    else
-        failed++;
-    if (!good || detail[0] != '\0')
-        printf("%s %-26s %s\n", good ? "ok  " : "FAIL", name, detail);
-}
 
 static int64_t order_of(float x) { // neighbouring floats have neighbouring numbers
     int32_t bits;
@@ -172,7 +164,7 @@ static void compare_numbers(const struct run *run, bool expects_frequencies) {
                       (run->spec.freqs_hi != NULL) == (golden->tables == 2) &&
                       run->q.tokens.tokens == golden->q.tokens && run->k.tokens.tokens == golden->k.tokens;
     if (!same_shape) {
-        verdict(false, golden->name, "shape of frequencies or number of tokens");
+        CHECK_DETAIL(false, golden->name, "shape of frequencies or number of tokens");
         return;
     }
     uint64_t off = ulps(run->spec.freqs, golden->freqs, count);
@@ -183,7 +175,7 @@ static void compare_numbers(const struct run *run, bool expects_frequencies) {
             (void)snprintf(detail, sizeof(detail), "frequencies %llu ulp (listed: %u)%s",
                            (unsigned long long)off, allowed.frequency_ulp,
                            run->flags != 0 ? ", model_fp32" : "");
-        verdict(off == allowed.frequency_ulp, golden->name, detail);
+        CHECK_DETAIL(off == allowed.frequency_ulp, golden->name, detail);
     }
     detail[0] = '\0';
     off = ulps(run->q.tokens.coordinates, golden->q.coordinates, golden->q.tokens * golden->axes);
@@ -192,7 +184,7 @@ static void compare_numbers(const struct run *run, bool expects_frequencies) {
     if (off != 0)
         (void)snprintf(detail, sizeof(detail), "coordinates %llu ulp (listed: %u)", (unsigned long long)off,
                        allowed.coordinate_ulp);
-    verdict(off == allowed.coordinate_ulp, golden->name, detail);
+    CHECK_DETAIL(off == allowed.coordinate_ulp, golden->name, detail);
 }
 
 // The name alone says the same as the name with case.json's numbers, where the case has the model's own
@@ -210,7 +202,7 @@ static void compare_defaults(const struct run *run) {
     rope2d_spec spec = rope2d_preset_spec(preset);
     size_t bytes = (size_t)run->spec.axes * run->spec.freq_heads * run->spec.pairs * sizeof(float);
     good = good && spec.pairs == run->spec.pairs && memcmp(spec.freqs, run->spec.freqs, bytes) == 0;
-    verdict(good, run->golden->name, good ? "" : "the preset's own numbers are not the case's");
+    CHECK_DETAIL(good, run->golden->name, good ? "" : "the preset's own numbers are not the case's");
     rope2d_preset_destroy(preset);
 }
 
@@ -238,7 +230,7 @@ static void try_case(const char *root, rope2d_device *device, const struct golde
     struct run run = {.golden = golden, .preset = preset, .flags = flags};
     char detail[200];
     if (!prepare(root, &run)) {
-        verdict(false, golden->name, preset);
+        CHECK_DETAIL(false, golden->name, preset);
     } else {
         bool is_bf16_case = strcmp(golden->name, "dinov3_bf16_periods") == 0;
         // Frequencies of the model's own code are not the exact ones that the case holds: output decides.
@@ -250,7 +242,7 @@ static void try_case(const char *root, rope2d_device *device, const struct golde
         double limit = flags == 0 || golden->recorded_in_bf16 ? golden->tolerance : FP32_LIMIT;
         (void)snprintf(detail, sizeof(detail), "%-20s %-10s output %.2e of %.0e", preset,
                        flags == 0 ? "" : "model_fp32", off, limit);
-        verdict(off <= limit, golden->name, detail);
+        CHECK_DETAIL(off <= limit, golden->name, detail);
     }
     rope2d_preset_destroy(run.made);
     places_free(&run.q);
@@ -264,7 +256,7 @@ static void try_controls(const char *root, rope2d_device *device) {
     char path[1024], error[GOLDEN_ERROR_SIZE];
     (void)snprintf(path, sizeof(path), "%s/qwen2vl_vision", root);
     if (!golden_load(path, &golden, error)) {
-        verdict(false, "controls", error);
+        CHECK_DETAIL(false, "controls", error);
         return;
     }
     for (int control = 0; control < 4; control++) {
@@ -281,8 +273,8 @@ static void try_controls(const char *root, rope2d_device *device) {
             run.q.tokens.coordinates[2 * t + 1] = row;
         }
         double off = done ? rotate(device, &run.spec, &run.q, &golden.q) : NAN;
-        verdict(control == 0 ? off <= golden.tolerance : off > 1000 * golden.tolerance, names[control],
-                done ? "" : "does not run");
+        CHECK_DETAIL(control == 0 ? off <= golden.tolerance : off > 1000 * golden.tolerance, names[control],
+                     done ? "" : "does not run");
         rope2d_preset_destroy(run.made);
         places_free(&run.q);
     }
@@ -310,13 +302,13 @@ static void try_device(const char *root, rope2d_device *device, bool is_cpu, cha
         char path[1024], error[GOLDEN_ERROR_SIZE];
         (void)snprintf(path, sizeof(path), "%s/%s", root, names[i]);
         if (!golden_load(path, &golden, error)) {
-            verdict(false, names[i], error);
+            CHECK_DETAIL(false, names[i], error);
             continue;
         }
         const char *preset = preset_of(names[i]);
         rope2d_preset_info info = {.struct_size = sizeof(info)};
         if (preset == NULL || rope2d_preset_get_info(preset, &host, &info) != ROPE2D_OK) {
-            verdict(false, names[i], "no preset names this case");
+            CHECK_DETAIL(false, names[i], "no preset names this case");
         } else {
             from_caller += info.is_learned != 0;
             bool only_fp32 = strcmp(names[i], "dinov3_bf16_periods") == 0;
@@ -336,8 +328,8 @@ int main(int argc, char **argv) {
     size_t count = 0;
     char(*names)[GOLDEN_NAME_SIZE] = golden_list(root == NULL ? "tests/golden" : root, &count);
     if (names == NULL || count == 0) {
-        printf("no golden cases: set ROPE2D_GOLDEN\n0 passed, 1 failed, 0 skipped\n");
-        return 1;
+        CHECK(false, "no golden cases: set ROPE2D_GOLDEN");
+        return check_finish();
     }
     uint32_t tried = 0;
     for (uint32_t b = 0; b < ROPE2D_BACKEND_COUNT; b++) {
@@ -351,7 +343,7 @@ int main(int argc, char **argv) {
                 .struct_size = sizeof(params), .backend = (rope2d_backend)b, .index = d, .host = &host};
             rope2d_device_info info = {.struct_size = sizeof(info)};
             if (rope2d_device_create(&params, &device) != ROPE2D_OK) {
-                verdict(false, wanted, "no device");
+                CHECK_DETAIL(false, wanted, "no device");
                 continue;
             }
             (void)rope2d_device_get_info(device, &info);
@@ -364,11 +356,9 @@ int main(int argc, char **argv) {
         }
     }
     if (tried == 0) {
-        printf("%s: no device\n", wanted);
-        skipped++;
+        check_skip("%s: no device", wanted);
     }
     printf("%zu cases, %d of them with frequencies from the caller\n", count, from_caller);
     free(names);
-    printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped);
-    return failed != 0;
+    return check_finish();
 }

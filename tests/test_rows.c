@@ -4,36 +4,13 @@
 #include "check.h"
 #include "counter.h"
 #include "fake_device.h"
+#include "small_params.h"
 #include "rows.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const float axial_freqs[2][4] = {{1, .5f, 0, 0}, {0, 0, 1, .5f}};
-static const float dense_freqs[2][4] = {{1, .5f, 1, 1}, {0, 0, 1, .5f}};
-
-static rope2d_spec some_spec(const float freqs[2][4]) {
-    rope2d_spec spec;
-    memset(&spec, 0, sizeof(spec));
-    spec.struct_size = sizeof(spec);
-    spec.head_dim = 8;
-    spec.axes = 2;
-    spec.freqs = freqs[0];
-    return spec;
-}
-
-static rope2d_positions_params some_params(const rope2d_spec *spec, uint64_t tokens,
-                                           const float *coordinates) {
-    rope2d_positions_params params;
-    memset(&params, 0, sizeof(params));
-    params.struct_size = sizeof(params);
-    params.spec = spec;
-    params.tokens = tokens;
-    params.coordinates = coordinates;
-    return params;
-}
 
 // Whether the params give these rows, and a table of so many.
 static bool gives(const rope2d_positions_params *params, const int32_t *rows, size_t count,
@@ -64,21 +41,21 @@ static void test_merging(void) {
     static const float grid[][2] = {{0, 5}, {0, 6}, {0, 7}, {1, 5}, {1, 6}, {1, 7}};
     static const int32_t axial[] = {0, 0, 0, 1, 0, 2, 1, 0, 1, 1, 1, 2};
     static const int32_t dense[] = {0, 1, 2, 3, 4, 5};
-    rope2d_spec spec = some_spec(axial_freqs);
-    rope2d_positions_params params = some_params(&spec, 6, grid[0]);
+    rope2d_spec spec = small_spec(small_axial_freqs);
+    rope2d_positions_params params = small_params(&spec, 6, grid[0]);
     CHECK(gives(&params, axial, 12, 3), "a grid has as many rows as its longer side");
-    rope2d_spec mixed = some_spec(dense_freqs);
+    rope2d_spec mixed = small_spec(small_dense_freqs);
     params.spec = &mixed;
     CHECK(gives(&params, dense, 6, 6), "a dense grid has a row to a token");
     static const float repeated[][2] = {{2, 1}, {1, 2}, {2, 1}, {1, 1}, {1, 2}};
     static const int32_t tuples[] = {0, 1, 0, 2, 1}, singles[] = {0, 0, 1, 1, 0, 0, 1, 0, 1, 1};
-    params = some_params(&mixed, 5, repeated[0]);
+    params = small_params(&mixed, 5, repeated[0]);
     CHECK(gives(&params, tuples, 5, 3), "equal tuples share a row");
     params.spec = &spec;
     CHECK(gives(&params, singles, 10, 2), "rows are numbered as they appear, axis by axis");
     static const float zeros[][2] = {{0, -0.0f}, {-0.0f, 0}, {1e-45f, -1e-45f}};
     static const int32_t zero_rows[] = {0, 0, 0, 0, 1, 1}, zero_tuples[] = {0, 0, 1};
-    params = some_params(&spec, 3, zeros[0]);
+    params = small_params(&spec, 3, zeros[0]);
     CHECK(gives(&params, zero_rows, 6, 2), "-0 is +0, a subnormal is neither");
     params.spec = &mixed;
     CHECK(gives(&params, zero_tuples, 3, 2), "-0 is +0 in tuples");
@@ -89,9 +66,9 @@ static void test_batch(void) {
     static const int32_t axial[] = {0, 0, 0, 1, 1, 1, 0, 0}, dense[] = {0, 1, 2, 0};
     static const rope2d_range range = {0, 1};
     static const int32_t axial_but[] = {-1, -1, 0, 0, -1, -1, 0, 1};
-    rope2d_spec spec = some_spec(axial_freqs);
-    rope2d_spec mixed = some_spec(dense_freqs);
-    rope2d_positions_params params = some_params(&spec, 2, coordinates[0][0]);
+    rope2d_spec spec = small_spec(small_axial_freqs);
+    rope2d_spec mixed = small_spec(small_dense_freqs);
+    rope2d_positions_params params = small_params(&spec, 2, coordinates[0][0]);
     params.batch = 2;
     CHECK(gives(&params, axial, 8, 2), "a batch shares one table");
     params.spec = &mixed;
@@ -108,9 +85,9 @@ static void test_unrotated(void) {
     static const int32_t axial[] = {-1, -1, 0, 0, -1, -1, -1, -1, 1, 0}, dense[] = {-1, 0, -1, -1, 1};
     static const int32_t none[] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
     static const rope2d_range all = {0, 5};
-    rope2d_spec spec = some_spec(axial_freqs);
-    rope2d_spec mixed = some_spec(dense_freqs);
-    rope2d_positions_params params = some_params(&spec, 5, coordinates[0]);
+    rope2d_spec spec = small_spec(small_axial_freqs);
+    rope2d_spec mixed = small_spec(small_dense_freqs);
+    rope2d_positions_params params = small_params(&spec, 5, coordinates[0]);
     params.unrotated = ranges;
     params.unrotated_count = 5;
     CHECK(gives(&params, axial, 10, 2), "unrotated tokens have row -1 and no row in the table");
@@ -120,7 +97,7 @@ static void test_unrotated(void) {
     params.unrotated = &all;
     params.unrotated_count = 1;
     CHECK(gives(&params, none, 10, 1), "all unrotated: the table keeps one row");
-    params = some_params(&spec, 0, NULL);
+    params = small_params(&spec, 0, NULL);
     CHECK(gives(&params, NULL, 0, 1), "no tokens");
 }
 
@@ -129,9 +106,9 @@ static void test_magnitudes(void) {
     static const float magnitudes[4][4] = {{1, 1, 1, 1}, {1, 1, 1, 1}, {NAN, 0, 0, 0}, {2, 2, 2, 2}};
     static const int32_t rows[] = {0, 0, 1, 1, -1, -1, 2, 2}, dense_rows[] = {0, 1, -1, 2};
     static const rope2d_range range = {2, 3};
-    rope2d_spec spec = some_spec(axial_freqs);
-    rope2d_spec mixed = some_spec(dense_freqs);
-    rope2d_positions_params params = some_params(&spec, 4, coordinates[0]);
+    rope2d_spec spec = small_spec(small_axial_freqs);
+    rope2d_spec mixed = small_spec(small_dense_freqs);
+    rope2d_positions_params params = small_params(&spec, 4, coordinates[0]);
     params.magnitudes = magnitudes[0];
     params.unrotated = &range;
     params.unrotated_count = 1;
@@ -146,8 +123,8 @@ static void test_caller_rows(void) {
     static const int32_t rows[] = {2, 0, 0, -1, -7, 0, 1, 0}, kept[] = {2, 0, 0, -1, -1, 0, -1, -1};
     static const int32_t dense[] = {1, 0, -1, 1}, dense_kept[] = {1, 0, -1, -1};
     static const rope2d_range range = {3, 4};
-    rope2d_spec spec = some_spec(axial_freqs);
-    rope2d_positions_params params = some_params(&spec, 4, NULL);
+    rope2d_spec spec = small_spec(small_axial_freqs);
+    rope2d_positions_params params = small_params(&spec, 4, NULL);
     params.rows = rows;
     params.list_counts[0] = 3;
     params.list_counts[1] = 1;
@@ -156,7 +133,7 @@ static void test_caller_rows(void) {
     params.unrotated = &range;
     params.unrotated_count = 1;
     CHECK(gives(&params, kept, 8, 3), "the caller's rows stay as they are, equal coordinates too");
-    rope2d_spec mixed = some_spec(dense_freqs);
+    rope2d_spec mixed = small_spec(small_dense_freqs);
     params.spec = &mixed;
     params.rows = dense;
     params.list_counts[0] = 2;
@@ -187,8 +164,8 @@ static void test_many(void) {
             seen[i % 2][counts[i % 2]++] = coordinates[i];
         rows[i] = row;
     }
-    rope2d_spec spec = some_spec(axial_freqs);
-    rope2d_positions_params params = some_params(&spec, TOKENS, coordinates);
+    rope2d_spec spec = small_spec(small_axial_freqs);
+    rope2d_positions_params params = small_params(&spec, TOKENS, coordinates);
     CHECK(gives(&params, rows, (size_t)TOKENS * 2, (uint32_t)counts[0]),
           "20,000 tokens on 500 x 40 coordinates");
     free(coordinates);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The self-test must see what it is for: devices with each fault in turn, made here, which change at least a
 // tenth of the outputs; and one without.
+#include "check.h"
 #include "backend.h"
 #include "oracle_number.h"
 #include "selftest.h"
@@ -9,8 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static int passed, failed;
 
 enum fault {
     NONE,
@@ -160,11 +159,9 @@ static void test_fault(rope2d_plan *plan, enum fault fault, const char *name) {
     good = good && exactness == expected;
     if (is_plain(fault, plan->in, plan->out))
         good = good && 10 * shown >= d.outputs;
-    if (!good)
-        printf("FAIL %s, types %u to %u, %s: verdict %u, expected %u; of %u outputs %u and %u differ\n", name,
-               (unsigned)plan->in, (unsigned)plan->out, fault_names[fault], (unsigned)exactness,
-               (unsigned)expected, (unsigned)d.outputs, (unsigned)d.normal, (unsigned)d.subnormal);
-    *(good ? &passed : &failed) += 1;
+    CHECK(good, "%s, types %u to %u, %s: verdict %u, expected %u; of %u outputs %u and %u differ", name,
+          (unsigned)plan->in, (unsigned)plan->out, fault_names[fault], (unsigned)exactness,
+          (unsigned)expected, (unsigned)d.outputs, (unsigned)d.normal, (unsigned)d.subnormal);
 }
 
 static void test_spec(rope2d_device *device, const rope2d_spec *spec, const char *name) {
@@ -178,7 +175,7 @@ static void test_spec(rope2d_device *device, const rope2d_spec *spec, const char
         };
         rope2d_plan *plan = NULL;
         if (rope2d_plan_create(device, &params, &plan) != ROPE2D_OK) {
-            failed++;
+            CHECK(false, "%s: no plan", name);
             continue;
         }
         for (int fault = 0; fault < FAULTS; fault++)
@@ -222,9 +219,8 @@ int main(void) {
         test_specs(device);
         device->ops = sound;
     } else {
-        failed++;
+        CHECK(false, "no CPU device");
     }
     rope2d_device_destroy(device);
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0 || passed == 0;
+    return check_finish();
 }

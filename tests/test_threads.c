@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An apply that is shared among tasks gives the bits of one that is not, and small ones and long ones are
 // shared alike.
+#include "check.h"
 #include "counter.h"
 #include "rope2d/rope2d.h"
 
@@ -9,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int passed, failed;
 
 struct pool {
     uint32_t tasks; // of the last call
@@ -71,10 +70,7 @@ static void test_threads(uint64_t tokens, uint32_t heads) {
     bool good = alone && shared && rotate_large(&one, tokens, heads, alone) &&
                 rotate_large(&seven, tokens, heads, shared) && memcmp(alone, shared, bytes) == 0 &&
                 pool.tasks >= 7;
-    if (!good)
-        printf("FAIL %" PRIu64 " tokens of %" PRIu32 " heads: %" PRIu32 " tasks\n", tokens, heads,
-               pool.tasks);
-    *(good ? &passed : &failed) += 1;
+    CHECK(good, "%" PRIu64 " tokens of %" PRIu32 " heads: %" PRIu32 " tasks", tokens, heads, pool.tasks);
     free(alone);
     free(shared);
 }
@@ -82,6 +78,5 @@ static void test_threads(uint64_t tokens, uint32_t heads) {
 int main(void) {
     test_threads(20011, 3);
     test_threads(1, 60007);
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0 || passed == 0;
+    return check_finish();
 }
