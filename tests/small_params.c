@@ -5,6 +5,7 @@
 
 const float small_axial_freqs[2][4] = {{1, .5f, 0, 0}, {0, 0, 1, .5f}};
 const float small_dense_freqs[2][4] = {{1, .5f, 1, 1}, {0, 0, 1, .5f}};
+const float good_freqs[2][8] = {{1, .5f, .25f, .125f, 0, 0, 0, 0}, {0, 0, 0, 0, 1, .5f, .25f, .125f}};
 
 rope2d_spec small_spec(const float freqs[2][4]) {
     rope2d_spec spec;
@@ -24,4 +25,11 @@ rope2d_positions_params small_params(const rope2d_spec *spec, uint64_t tokens, c
     params.tokens = tokens;
     params.coordinates = coordinates;
     return params;
+}
+
+rope2d_spec good_spec(void) {
+    rope2d_spec spec = small_spec(small_axial_freqs);
+    spec.head_dim = 16;
+    spec.freqs = good_freqs[0];
+    return spec;
 }

@@ -3,21 +3,10 @@
 #include "check.h"
 #include "../shaders/shape.h"
 #include "fake_device.h"
+#include "small_params.h"
 
 #include <stdio.h>
 #include <string.h>
-
-// Two axes, 8 pairs of 16 channels, the first half of the pairs on axis 0.
-static float axial_freqs[2][8] = {{1, .5f, .25f, .125f, 0, 0, 0, 0}, {0, 0, 0, 0, 1, .5f, .25f, .125f}};
-static rope2d_spec good_spec(void) {
-    rope2d_spec spec;
-    memset(&spec, 0, sizeof(spec));
-    spec.struct_size = sizeof(spec);
-    spec.head_dim = 16;
-    spec.axes = 2;
-    spec.freqs = axial_freqs[0];
-    return spec;
-}
 
 // Every unit by itself against what the kernels need, and all of them against the head.
 static bool units_cover(const rope2d_pattern *pattern, const rope2d_units *units, uint32_t size) {

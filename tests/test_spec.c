@@ -2,28 +2,17 @@
 // What a spec refuses, with which status and which words in the log.
 #include "check.h"
 #include "fake_device.h"
+#include "small_params.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-// Two axes, 8 pairs of 16 channels, the first half of the pairs on axis 0.
-static float axial_freqs[2][8] = {{1, .5f, .25f, .125f, 0, 0, 0, 0}, {0, 0, 0, 0, 1, .5f, .25f, .125f}};
 static const uint32_t some_lo[] = {0, 2, 4};
 static const uint32_t some_hi[] = {1, 3, 5};
 static const uint32_t twice_lo[] = {0, 2, 1};
 static const uint32_t far_hi[] = {1, 3, 16};
 static const uint32_t self_hi[] = {1, 2, 5};
-
-static rope2d_spec good_spec(void) {
-    rope2d_spec spec;
-    memset(&spec, 0, sizeof(spec));
-    spec.struct_size = sizeof(spec);
-    spec.head_dim = 16;
-    spec.axes = 2;
-    spec.freqs = axial_freqs[0];
-    return spec;
-}
 
 enum spoil {
     NO_SIZE,
@@ -142,7 +131,7 @@ static void spoil_numbers(rope2d_spec *spec, enum spoil what, float freqs[2][8])
         freqs[0][7] = -INFINITY;
         break;
     case FREQ_HI_NAN:
-        spec->freqs = axial_freqs[0];
+        spec->freqs = good_freqs[0];
         spec->freqs_hi = freqs[0];
         freqs[0][0] = NAN;
         break;
@@ -163,7 +152,7 @@ static void spoil_numbers(rope2d_spec *spec, enum spoil what, float freqs[2][8])
 }
 
 static void spoil(rope2d_spec *spec, enum spoil what, float freqs[2][8]) {
-    memcpy(freqs, axial_freqs, sizeof(axial_freqs));
+    memcpy(freqs, good_freqs, sizeof(good_freqs));
     if (what == NO_SIZE)
         spec->struct_size = 0;
     else if (what == LARGER_SIZE)
