@@ -143,6 +143,39 @@ static void small_arena(uint32_t index) {
     close_device(device);
 }
 
+// Buffers and textures so small that no table fits whole: it comes in windows of tokens.
+static void small_table(uint32_t index) {
+    rope2d_device *device = open_device(index, 0, NULL);
+    if (device == NULL)
+        return;
+    const rope2d_device_info saved = device->info;
+    device->info.max_buffer_range = 3000;
+    device->info.max_texture_width = 8;
+    device->info.max_texture_height = 8;
+    compare_all(device, "windows of the table");
+    for (int kind = ROPE2D_TABLE_BUFFER; kind <= ROPE2D_TABLE_TEXTURE; kind++) {
+        test_job job = {JOB_PER_HEAD, JOB_TIGHT, ROPE2D_F32, ROPE2D_F32, (rope2d_table)kind, true, 2, 35};
+        job_result result = {0};
+        tally_check(&counts,
+                    job_run(&job, device, ROPE2D_PLAN_NO_SELF_TEST, &result) == ROPE2D_OK &&
+                        result.dispatches > 4,
+                    "windows of the table: %u dispatches", (unsigned)result.dispatches);
+        job_release(&result);
+        device->info.max_buffer_range = 64;
+        device->info.max_texture_width = 1;
+        device->info.max_texture_height = 2;
+        tally_check(&counts, job_run(&job, device, ROPE2D_PLAN_NO_SELF_TEST, &result) == ROPE2D_ERROR_LIMIT,
+                    "a row that fits nowhere is no error");
+        job_release(&result);
+        device->info = saved;
+        device->info.max_buffer_range = 3000;
+        device->info.max_texture_width = 8;
+        device->info.max_texture_height = 8;
+    }
+    device->info = saved;
+    close_device(device);
+}
+
 // ------------------------------------------------------------------------------------------------ threads
 
 struct worker {
@@ -346,6 +379,7 @@ int main(void) {
         check_info(i);
         each_memory(i);
         small_arena(i);
+        small_table(i);
         several_threads(i);
         runtime_compile(i);
         for (int job = 0; job < JOBS; job++)

@@ -7,6 +7,7 @@
 #include "lane.h"
 #include "pipeline.h"
 #include "table.h"
+#include "window.h"
 
 struct job {
     struct vulkan_device *device;
@@ -204,6 +205,8 @@ rope2d_status rope2d_vulkan_apply(const rope2d_plan *plan, const rope2d_position
     rope2d_cutter cutter;
     bool more = false;
     struct job job = {rope2d_vulkan_of(plan->device), NULL, plan, positions, work, &piece};
+    if (positions->impl == NULL)
+        return rope2d_vulkan_window_apply(plan, positions, work);
     begin_cutting(&cutter, plan, positions, work);
     ROPE2D_TRY(rope2d_vulkan_lane_take(job.device, &job.lane));
     rope2d_status status = rope2d_cutter_next(&cutter, &piece, &more);
@@ -222,6 +225,8 @@ rope2d_status rope2d_vulkan_dispatches(const rope2d_plan *plan, const rope2d_pos
     rope2d_cutter cutter;
     bool more = false;
     uint64_t count = 0;
+    if (positions->impl == NULL)
+        return rope2d_vulkan_window_dispatches(plan, positions, work, dispatches);
     begin_cutting(&cutter, plan, positions, work);
     ROPE2D_TRY(rope2d_cutter_next(&cutter, &piece, &more));
     while (more) {

@@ -2,41 +2,48 @@
 #include "table.h"
 
 #include "upload.h"
+#include "window.h"
 
-static rope2d_status put_buffer(const rope2d_positions *positions, struct vulkan_positions *vulkan) {
-    const rope2d_device *device = positions->device;
-    uint64_t bytes = positions->table_entries * 2 * sizeof(float);
-    uint64_t size = bytes > 0 ? bytes : 2 * sizeof(float); // no buffer is empty
-    if (bytes > device->info.max_buffer_range)
-        return rope2d_fail(&device->host, ROPE2D_ERROR_LIMIT,
-                           "table: %llu bytes, but a buffer of this device can have %llu",
-                           (unsigned long long)bytes, (unsigned long long)device->info.max_buffer_range);
-    return rope2d_vulkan_upload_buffer(rope2d_vulkan_of(device), VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
-                                       positions->table, bytes, size, &vulkan->table);
-}
-
-// Two entries to a texel. The image is about square: its width is a power of two, so that the kernel folds by
-// shifting.
-static rope2d_status put_texture(const rope2d_positions *positions, struct vulkan_positions *vulkan) {
-    const rope2d_device *device = positions->device;
-    uint64_t texels = positions->table_entries > 0 ? (positions->table_entries + 1) / 2 : 1;
+uint32_t rope2d_vulkan_table_fold(const rope2d_device *device, uint64_t entries) {
+    uint64_t texels = (entries + 1) / 2;
     uint32_t fold = 0;
     while ((1ull << fold) * (1ull << fold) < texels && 2ull << fold <= device->info.max_texture_width)
         fold++;
-    uint64_t height = (texels + (1ull << fold) - 1) >> fold;
-    if (height > device->info.max_texture_height)
-        return rope2d_fail(&device->host, ROPE2D_ERROR_LIMIT,
-                           "table: %llu texels, but a texture of this device can have %llu x %llu",
-                           (unsigned long long)texels, 1ull << fold,
-                           (unsigned long long)device->info.max_texture_height);
-    vulkan->fold = fold;
-    return rope2d_vulkan_upload_image(rope2d_vulkan_of(device), 1u << fold, (uint32_t)height,
-                                      positions->table, positions->table_entries * 2 * sizeof(float),
-                                      &vulkan->image);
+    return fold;
 }
 
+static rope2d_status put_buffer(const rope2d_positions *positions, struct vulkan_positions *vulkan) {
+    uint64_t bytes = positions->table_entries * 2 * sizeof(float);
+    uint64_t size = bytes > 0 ? bytes : 2 * sizeof(float); // no buffer is empty
+    return rope2d_vulkan_upload_buffer(rope2d_vulkan_of(positions->device),
+                                       VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, positions->table, bytes, size,
+                                       &vulkan->table);
+}
+
+// Two entries to a texel.
+static rope2d_status put_texture(const rope2d_positions *positions, struct vulkan_positions *vulkan) {
+    uint64_t texels = positions->table_entries > 0 ? (positions->table_entries + 1) / 2 : 1;
+    vulkan->fold = rope2d_vulkan_table_fold(positions->device, positions->table_entries);
+    uint64_t height = (texels + (1ull << vulkan->fold) - 1) >> vulkan->fold;
+    return rope2d_vulkan_upload_image(rope2d_vulkan_of(positions->device), 1u << vulkan->fold,
+                                      (uint32_t)height, positions->table,
+                                      positions->table_entries * 2 * sizeof(float), &vulkan->image);
+}
+
+// A table that does not fit stays with the host, and each apply brings what it needs: window.c.
 rope2d_status rope2d_vulkan_positions_create(rope2d_positions *positions) {
     const rope2d_device *device = positions->device;
+    if (!rope2d_vulkan_table_fits(device, positions->table_kind, positions->table_entries)) {
+        if (rope2d_vulkan_window_tokens(positions) > 0)
+            return ROPE2D_OK;
+        return rope2d_fail(&device->host, ROPE2D_ERROR_LIMIT,
+                           "table: %u entries for one row, but %s can have %llu bytes in a buffer and %llu x "
+                           "%llu texels",
+                           positions->table_columns, device->info.name,
+                           (unsigned long long)device->info.max_buffer_range,
+                           (unsigned long long)device->info.max_texture_width,
+                           (unsigned long long)device->info.max_texture_height);
+    }
     struct vulkan_positions *vulkan = rope2d_allocate(&device->host, 1, sizeof(*vulkan));
     if (vulkan == NULL)
         return rope2d_fail(&device->host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: no memory for positions");

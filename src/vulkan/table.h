@@ -13,4 +13,7 @@ struct vulkan_positions {
     uint32_t fold;              // log2 of the texture's width
 };
 
+// The texture is about square, and its width a power of two, so that the kernel folds by shifting.
+uint32_t rope2d_vulkan_table_fold(const rope2d_device *device, uint64_t entries);
+
 #endif
