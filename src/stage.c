@@ -80,12 +80,40 @@ static bool lay_out_side(rope2d_stage_side *side, const rope2d_span *span, const
     return side->bytes <= buffer_bytes;
 }
 
+// Where it lies: the side begins at the aligned address before the piece's first element.
+static bool lay_out_direct(rope2d_stage_side *side, const rope2d_span *span, const counts *n,
+                           const rope2d_stage_limits *limits, const rope2d_piece *piece) {
+    const uint64_t address = (uintptr_t)span->first + (piece->batch_first * (uint64_t)span->batch_stride +
+                                                       piece->token_first * (uint64_t)span->token_stride) *
+                                                          n->element;
+    side->offset = address / limits->offset_alignment * limits->offset_alignment;
+    const uint64_t lead = (address - side->offset) / n->element;
+    const uint64_t elements = sum(lead, kept_elements(span, n) - 1);
+    if (elements > MAX_ELEMENTS - 1)
+        return false;
+    keep(side, span, n);
+    side->first = (uint32_t)lead;
+    side->bytes = round_up(elements * n->element, 4);
+    return side->bytes <= limits->buffer_bytes;
+}
+
 static bool is_even(const rope2d_stage_side *side, rope2d_element element) {
     return element == ROPE2D_F32 ||
            ((side->first | side->batch_stride | side->token_stride | side->head_stride) & 1u) == 0;
 }
 
 // ---------------------------------------------------------------------------------------------- one piece
+
+static bool lay_out_tensor_direct(const rope2d_cutter *cutter, const rope2d_piece *piece,
+                                  rope2d_stage_tensor *staged) {
+    const rope2d_checked_tensor *tensor = staged->tensor;
+    counts n = {piece->batch, piece->tokens, tensor->heads, cutter->plan->pattern.head_dim,
+                rope2d_element_size(cutter->plan->in)};
+    if (!lay_out_direct(&staged->in, &tensor->in, &n, &cutter->limits, piece))
+        return false;
+    n.element = rope2d_element_size(cutter->plan->out);
+    return lay_out_direct(&staged->out, &tensor->out, &n, &cutter->limits, piece);
+}
 
 static bool lay_out_tensor(const rope2d_cutter *cutter, rope2d_piece *piece, rope2d_stage_tensor *staged,
                            bool tight) {
@@ -113,7 +141,9 @@ static bool lay_out_all(const rope2d_cutter *cutter, rope2d_piece *piece, bool t
     piece->bytes = 0;
     for (uint32_t i = 0; i < piece->tensor_count; i++) {
         piece->tensors[i].tensor = &cutter->work->tensors[cutter->tensor + i];
-        if (!lay_out_tensor(cutter, piece, &piece->tensors[i], tight))
+        const bool fits = cutter->limits.direct ? lay_out_tensor_direct(cutter, piece, &piece->tensors[i])
+                                                : lay_out_tensor(cutter, piece, &piece->tensors[i], tight);
+        if (!fits)
             return false;
     }
     return piece->bytes <= cutter->limits.total_bytes;

@@ -21,14 +21,16 @@ typedef struct rope2d_stage_limits {
     // piece of several batch elements reaches over all that lie between. 0: no limit below 2^32.
     uint64_t row_range;
     uint64_t row_batch_stride;
+    bool direct; // no staging: tensors are rotated where they lie, at addresses that count from aligned ones
 } rope2d_stage_limits;
 
 // A tensor of a piece. Its layout keeps the caller's strides and the parity of its first element where that
 // is not wasteful, so that what the caller has is what the kernel sees; otherwise it is packed.
 typedef struct rope2d_stage_side {
-    uint64_t bytes;        // of staging, a multiple of 4
-    uint64_t offset;       // of staging, a multiple of offset_alignment, when all share one buffer
-    uint32_t first;        // element of batch 0, token 0, head 0, channel 0
+    uint64_t bytes;  // of staging, a multiple of 4
+    uint64_t offset; // of staging, a multiple of offset_alignment, when all share one buffer; direct: an
+                     // address
+    uint32_t first;  // element of batch 0, token 0, head 0, channel 0
     uint32_t batch_stride; // elements
     uint32_t token_stride;
     uint32_t head_stride;

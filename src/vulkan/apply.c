@@ -4,6 +4,7 @@
 #include "apply.h"
 
 #include "../stage.h"
+#include "descriptors.h"
 #include "lane.h"
 #include "pipeline.h"
 #include "table.h"
@@ -18,88 +19,28 @@ struct job {
     const rope2d_piece *piece;
 };
 
-// Row numbers that a dispatch can reach: a window of the rows' buffer.
-struct window {
-    uint64_t first; // row number at its beginning, as the driver aligns it
-    uint64_t count;
-};
-
-static struct window row_window(const rope2d_positions *positions, const rope2d_work *work,
-                                const rope2d_piece *piece) {
-    uint64_t axes = positions->pattern.row_axes;
-    uint64_t step = positions->device->info.buffer_offset_alignment / sizeof(int32_t);
-    uint64_t token = work->first_token + piece->token_first;
-    uint64_t batch_first = positions->batch > 1 ? piece->batch_first : 0;
-    uint64_t batch_last = positions->batch > 1 ? batch_first + piece->batch - 1 : 0;
-    struct window window;
-    window.first = (batch_first * positions->tokens + token) * axes / step * step;
-    window.count = (batch_last * positions->tokens + token + piece->tokens) * axes - window.first;
-    return window;
-}
-
 static void begin_cutting(rope2d_cutter *cutter, const rope2d_plan *plan, const rope2d_positions *positions,
                           const rope2d_work *work) {
-    const rope2d_device_info *info = &plan->device->info;
-    const struct vulkan_device *device = rope2d_vulkan_of(plan->device);
-    rope2d_stage_limits limits = {
-        .buffer_bytes = info->max_buffer_range,
-        .total_bytes = device->arena_bytes,
-        .slots = plan->tensors_per_dispatch,
-        .group_size = device->group_size,
-        .max_groups = info->max_groups,
-        .offset_alignment = info->buffer_offset_alignment,
-        // A window may begin up to an alignment before its first row.
-        .row_range = (info->max_buffer_range - info->buffer_offset_alignment) / sizeof(int32_t),
-        .row_batch_stride = positions->batch > 1 ? positions->tokens * positions->pattern.row_axes : 0,
-    };
+    rope2d_stage_limits limits = rope2d_vulkan_limits(plan, positions);
+    limits.total_bytes = rope2d_vulkan_of(plan->device)->arena_bytes;
     rope2d_cutter_begin(cutter, plan, work, &limits);
 }
 
-static void describe_buffer(VkDescriptorBufferInfo *info, const struct vulkan_buffer *buffer, uint64_t offset,
-                            uint64_t range) {
-    info->buffer = buffer->handle;
-    info->offset = offset;
-    info->range = range;
-}
-
-// Fills the lane's set. Slots without a tensor get the first tensor's buffers: a module's bindings must all
-// be there.
-static void bind(const struct job *job, const struct vulkan_kernel *kernel, const struct window *window,
-                 uint32_t is_texture) {
-    const struct vulkan_positions *table = job->positions->impl;
-    struct vulkan_lane *lane = job->lane;
-    uint32_t count = 4 + 2 * job->device->layouts[is_texture].slots;
-    VkDescriptorBufferInfo buffers[4 + 2 * R_MAX_DISPATCH_TENSORS] = {0};
-    VkWriteDescriptorSet writes[4 + 2 * R_MAX_DISPATCH_TENSORS];
-    VkDescriptorImageInfo image = {job->device->sampler, table->image.view,
-                                   VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
-    describe_buffer(&buffers[0], &lane->shape, 0, lane->shape.size);
-    describe_buffer(&buffers[1], &kernel->units, 0, kernel->units.size);
-    describe_buffer(&buffers[2], &table->rows, window->first * sizeof(int32_t),
-                    window->count * sizeof(int32_t));
-    describe_buffer(&buffers[3], &table->table, 0, table->table.size);
-    for (uint32_t i = 4; i < count; i += 2) {
-        uint32_t slot = (i - 4) / 2 < job->piece->tensor_count ? (i - 4) / 2 : 0;
-        const rope2d_stage_tensor *tensor = &job->piece->tensors[slot];
-        describe_buffer(&buffers[i], &lane->arena, tensor->in.offset, tensor->in.bytes);
-        describe_buffer(&buffers[i + 1], &lane->arena, tensor->out.offset, tensor->out.bytes);
+// Fills the lane's set.
+static void bind(const struct job *job, const struct vulkan_kernel *kernel,
+                 const struct vulkan_window *window, uint32_t is_texture) {
+    const struct vulkan_lane *lane = job->lane;
+    VkDescriptorBufferInfo slots[2 * R_MAX_DISPATCH_TENSORS];
+    for (uint32_t i = 0; i < job->piece->tensor_count; i++) {
+        const rope2d_stage_tensor *tensor = &job->piece->tensors[i];
+        VkDescriptorBufferInfo in = {lane->arena.handle, tensor->in.offset, tensor->in.bytes};
+        VkDescriptorBufferInfo out = {lane->arena.handle, tensor->out.offset, tensor->out.bytes};
+        slots[2 * i] = in;
+        slots[2 * i + 1] = out;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        VkWriteDescriptorSet write = {
-            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-            .dstSet = lane->sets[is_texture],
-            .dstBinding = i,
-            .descriptorCount = 1,
-            .descriptorType = i < 2 ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-            .pBufferInfo = &buffers[i],
-        };
-        if (i == 3 && is_texture) {
-            write.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
-            write.pImageInfo = &image;
-        }
-        writes[i] = write;
-    }
-    job->device->vk.vkUpdateDescriptorSets(job->device->handle, count, writes, 0, NULL);
+    VkDescriptorBufferInfo shape = {lane->shape.handle, 0, lane->shape.size};
+    rope2d_vulkan_set_write(job->device, lane->sets[is_texture], is_texture, &shape, &kernel->units,
+                            job->positions->impl, window, slots, job->piece->tensor_count);
 }
 
 static void barrier(const struct job *job, const struct vulkan_buffer *buffer,
@@ -170,7 +111,7 @@ static rope2d_status dispatch(const struct job *job) {
     const struct vulkan_positions *table = job->positions->impl;
     const struct vulkan_kernel *kernel = job->piece->wide ? &pipelines->wide : &pipelines->single;
     uint32_t is_texture = job->plan->table_kind == ROPE2D_TABLE_TEXTURE;
-    struct window window = row_window(job->positions, job->work, job->piece);
+    struct vulkan_window window = rope2d_vulkan_row_window(job->positions, job->work, job->piece);
     rope2d_shape_write(job->lane->shape.mapped, job->plan, job->positions, job->work, job->piece,
                        window.first, table->fold, job->device->group_size);
     ROPE2D_TRY(rope2d_vulkan_buffer_flush(job->device, &job->lane->shape));

@@ -62,6 +62,7 @@ static rope2d_status create_pipeline_cache(struct vulkan_device *device, const r
     VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
     VK_CREATE(device->vk.vkCreatePipelineCache(device->handle, &info, NULL, &device->pipeline_cache),
               device->pipeline_cache);
+    device->owns_pipeline_cache = true;
     return ROPE2D_OK;
 
 fail:
@@ -80,7 +81,8 @@ static rope2d_status create_sampler(struct vulkan_device *device, const rope2d_h
         .addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
         .addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
     };
-    VK_CREATE(device->vk.vkCreateSampler(device->handle, &info, NULL, &device->sampler), device->sampler);
+    VK_CREATE(device->vk.vkCreateSampler(device->handle, &info, device->allocation, &device->sampler),
+              device->sampler);
     return ROPE2D_OK;
 
 fail:
@@ -96,6 +98,31 @@ static void choose_sizes(struct vulkan_device *device, const rope2d_device_info 
         device->arena_bytes = LEAST_ARENA_BYTES;
 }
 
+rope2d_status rope2d_vulkan_parts_create(struct vulkan_device *device, const rope2d_device_info *info) {
+    const rope2d_host *host = &device->owner->host;
+    if (!rope2d_lock_create(&device->queue_lock) || !rope2d_lock_create(&device->lane_lock))
+        return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: the system has no lock left");
+    device->instance.vkGetPhysicalDeviceMemoryProperties(device->physical, &device->memory);
+    choose_sizes(device, info);
+    ROPE2D_TRY(rope2d_vulkan_layout_create(device, 0));
+    if (!info->has_textures)
+        return ROPE2D_OK;
+    ROPE2D_TRY(create_sampler(device, host));
+    return rope2d_vulkan_layout_create(device, 1);
+}
+
+void rope2d_vulkan_queue_take(struct vulkan_device *device) {
+    rope2d_lock_take(&device->queue_lock);
+    if (device->lock_queue != NULL)
+        device->lock_queue(device->queue_user, device->queue);
+}
+
+void rope2d_vulkan_queue_give(struct vulkan_device *device) {
+    if (device->unlock_queue != NULL)
+        device->unlock_queue(device->queue_user, device->queue);
+    rope2d_lock_give(&device->queue_lock);
+}
+
 rope2d_status rope2d_vulkan_device_create(rope2d_device *device, const rope2d_device_params *params) {
     const rope2d_host *host = &device->host;
     struct vulkan_device *vulkan = rope2d_allocate(host, 1, sizeof(*vulkan));
@@ -103,25 +130,15 @@ rope2d_status rope2d_vulkan_device_create(rope2d_device *device, const rope2d_de
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: no memory for a device");
     device->impl = vulkan;
     vulkan->owner = device;
-    if (!rope2d_lock_create(&vulkan->queue_lock) || !rope2d_lock_create(&vulkan->lane_lock))
-        return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: the system has no lock left");
-
     if (device->flags & ROPE2D_DEVICE_RUNTIME_COMPILE)
         ROPE2D_TRY(rope2d_vulkan_compile_check(host));
     ROPE2D_TRY(rope2d_vulkan_instance_create(&vulkan->instance, host));
     ROPE2D_TRY(pick_physical(vulkan, host, params->index));
     rope2d_vulkan_describe(&vulkan->instance, host, vulkan->physical, params->index,
                            (device->flags & ROPE2D_DEVICE_MINIMUM_LIMITS) != 0, &device->info);
-    vulkan->instance.vkGetPhysicalDeviceMemoryProperties(vulkan->physical, &vulkan->memory);
-    choose_sizes(vulkan, &device->info);
     ROPE2D_TRY(create_handle(vulkan, host));
     ROPE2D_TRY(create_pipeline_cache(vulkan, host));
-    ROPE2D_TRY(rope2d_vulkan_layout_create(vulkan, 0));
-    if (device->info.has_textures) {
-        ROPE2D_TRY(create_sampler(vulkan, host));
-        ROPE2D_TRY(rope2d_vulkan_layout_create(vulkan, 1));
-    }
-    return ROPE2D_OK;
+    return rope2d_vulkan_parts_create(vulkan, &device->info);
 }
 
 void rope2d_vulkan_device_destroy(rope2d_device *device) {
@@ -131,11 +148,11 @@ void rope2d_vulkan_device_destroy(rope2d_device *device) {
     rope2d_vulkan_lanes_destroy(vulkan);
     rope2d_vulkan_layout_destroy(vulkan, 0);
     rope2d_vulkan_layout_destroy(vulkan, 1);
-    if (vulkan->pipeline_cache != VK_NULL_HANDLE)
+    if (vulkan->owns_pipeline_cache)
         vulkan->vk.vkDestroyPipelineCache(vulkan->handle, vulkan->pipeline_cache, NULL);
     if (vulkan->sampler != VK_NULL_HANDLE)
-        vulkan->vk.vkDestroySampler(vulkan->handle, vulkan->sampler, NULL);
-    if (vulkan->handle != NULL) {
+        vulkan->vk.vkDestroySampler(vulkan->handle, vulkan->sampler, vulkan->allocation);
+    if (vulkan->handle != NULL && !vulkan->is_adopted) {
         // A device whose functions never loaded is destroyed through the instance's own lookup.
         if (vulkan->vk.vkDestroyDevice == NULL) {
             PFN_vkVoidFunction found =
@@ -145,7 +162,8 @@ void rope2d_vulkan_device_destroy(rope2d_device *device) {
         if (vulkan->vk.vkDestroyDevice != NULL)
             vulkan->vk.vkDestroyDevice(vulkan->handle, NULL);
     }
-    rope2d_vulkan_instance_destroy(&vulkan->instance);
+    if (!vulkan->is_adopted)
+        rope2d_vulkan_instance_destroy(&vulkan->instance);
     rope2d_lock_destroy(&vulkan->queue_lock);
     rope2d_lock_destroy(&vulkan->lane_lock);
     rope2d_release(&device->host, vulkan, 1, sizeof(*vulkan));

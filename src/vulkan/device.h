@@ -24,9 +24,17 @@ struct vulkan_device {
     VkPhysicalDeviceMemoryProperties memory;
     VkDevice handle;
     uint32_t queue_family;
-    VkQueue queue; // externally synchronised: submit under queue_lock
+    VkQueue queue;   // NULL: nothing is submitted. Externally synchronised: see rope2d_vulkan_queue_take
+    bool is_adopted; // instance and device are the caller's
+    const VkAllocationCallbacks *allocation; // NULL or `callbacks`
+    VkAllocationCallbacks callbacks;
+    bool owns_pipeline_cache;
+    void (*lock_queue)(void *user, VkQueue queue); // NULL: the queue is ours alone
+    void (*unlock_queue)(void *user, VkQueue queue);
+    void *queue_user;
     VkSampler sampler;
-    VkPipelineCache pipeline_cache; // in memory only; plans of other structures compile the same kernels
+    VkPipelineCache pipeline_cache; // NULL where the caller gave none; plans of other structures compile the
+                                    // same kernels
     struct vulkan_layout layouts[2];
     uint32_t group_size;  // invocations of a workgroup
     uint64_t arena_bytes; // most staging memory of a dispatch
@@ -54,6 +62,12 @@ bool rope2d_vulkan_has_extension(const struct vulkan_instance *instance, const r
 void rope2d_vulkan_describe(const struct vulkan_instance *instance, const rope2d_host *host,
                             VkPhysicalDevice physical, uint32_t index, bool minimum_limits,
                             rope2d_device_info *info);
+
+// create.c: what every device has whoever made it: layouts and the sampler. Compiles and submits nothing.
+rope2d_status rope2d_vulkan_parts_create(struct vulkan_device *device, const rope2d_device_info *info);
+// Between them the queue is this thread's.
+void rope2d_vulkan_queue_take(struct vulkan_device *device);
+void rope2d_vulkan_queue_give(struct vulkan_device *device);
 
 // pipeline.c
 rope2d_status rope2d_vulkan_layout_create(struct vulkan_device *device, uint32_t is_texture);

@@ -13,7 +13,8 @@ static rope2d_status create_commands(struct vulkan_device *device, struct vulkan
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
         .queueFamilyIndex = device->queue_family,
     };
-    VK_CREATE(device->vk.vkCreateCommandPool(device->handle, &pool, NULL, &lane->pool), lane->pool);
+    VK_CREATE(device->vk.vkCreateCommandPool(device->handle, &pool, device->allocation, &lane->pool),
+              lane->pool);
     VkCommandBufferAllocateInfo commands = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
         .commandPool = lane->pool,
@@ -23,7 +24,8 @@ static rope2d_status create_commands(struct vulkan_device *device, struct vulkan
     VK_CREATE(device->vk.vkAllocateCommandBuffers(device->handle, &commands, &lane->commands),
               lane->commands);
     VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    VK_CREATE(device->vk.vkCreateFence(device->handle, &fence, NULL, &lane->fence), lane->fence);
+    VK_CREATE(device->vk.vkCreateFence(device->handle, &fence, device->allocation, &lane->fence),
+              lane->fence);
     return ROPE2D_OK;
 
 fail:
@@ -47,8 +49,9 @@ static rope2d_status create_sets(struct vulkan_device *device, struct vulkan_lan
         .poolSizeCount = sets == 2 ? 3 : 2,
         .pPoolSizes = sizes,
     };
-    VK_CREATE(device->vk.vkCreateDescriptorPool(device->handle, &pool, NULL, &lane->descriptors),
-              lane->descriptors);
+    VK_CREATE(
+        device->vk.vkCreateDescriptorPool(device->handle, &pool, device->allocation, &lane->descriptors),
+        lane->descriptors);
     VkDescriptorSetLayout layouts[2] = {device->layouts[0].set, device->layouts[1].set};
     VkDescriptorSetAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
@@ -68,11 +71,11 @@ static void lane_destroy(struct vulkan_device *device, struct vulkan_lane *lane)
     rope2d_vulkan_buffer_destroy(device, &lane->arena);
     rope2d_vulkan_buffer_destroy(device, &lane->shape);
     if (lane->descriptors != VK_NULL_HANDLE)
-        device->vk.vkDestroyDescriptorPool(device->handle, lane->descriptors, NULL);
+        device->vk.vkDestroyDescriptorPool(device->handle, lane->descriptors, device->allocation);
     if (lane->fence != VK_NULL_HANDLE)
-        device->vk.vkDestroyFence(device->handle, lane->fence, NULL);
+        device->vk.vkDestroyFence(device->handle, lane->fence, device->allocation);
     if (lane->pool != VK_NULL_HANDLE)
-        device->vk.vkDestroyCommandPool(device->handle, lane->pool, NULL);
+        device->vk.vkDestroyCommandPool(device->handle, lane->pool, device->allocation);
     rope2d_release(&device->owner->host, lane, 1, sizeof(*lane));
 }
 
@@ -169,17 +172,17 @@ rope2d_status rope2d_vulkan_lane_run(struct vulkan_device *device, struct vulkan
         .pCommandBuffers = &lane->commands,
     };
     VK(device->vk.vkEndCommandBuffer(lane->commands));
-    rope2d_lock_take(&device->queue_lock);
+    rope2d_vulkan_queue_take(device);
     VkResult vkQueueSubmit_result = device->vk.vkQueueSubmit(device->queue, 1, &info, lane->fence);
-    rope2d_lock_give(&device->queue_lock);
+    rope2d_vulkan_queue_give(device);
     VK(vkQueueSubmit_result);
     VK(device->vk.vkWaitForFences(device->handle, 1, &lane->fence, VK_TRUE, UINT64_MAX));
     return ROPE2D_OK;
 
 fail:
     // The commands may still run, and the lane is about to be destroyed.
-    rope2d_lock_take(&device->queue_lock);
+    rope2d_vulkan_queue_take(device);
     device->vk.vkQueueWaitIdle(device->queue);
-    rope2d_lock_give(&device->queue_lock);
+    rope2d_vulkan_queue_give(device);
     return status;
 }

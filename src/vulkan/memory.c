@@ -10,11 +10,13 @@
 
 // What is asked for, best first. Reading uncached memory on the host is extremely slow, hence CACHED before
 // COHERENT.
-static const VkMemoryPropertyFlags wishes[2][5] = {
+static const VkMemoryPropertyFlags wishes[3][5] = {
     [VULKAN_MEMORY_DEVICE] = {LOCAL | VISIBLE | CACHED | COHERENT, LOCAL | VISIBLE | CACHED,
                               LOCAL | VISIBLE | COHERENT, LOCAL, 0},
     [VULKAN_MEMORY_HOST] = {VISIBLE | CACHED | COHERENT, VISIBLE | CACHED, VISIBLE | COHERENT, VISIBLE,
                             VISIBLE},
+    [VULKAN_MEMORY_MAPPED] = {LOCAL | VISIBLE | COHERENT, LOCAL | VISIBLE, VISIBLE | COHERENT, VISIBLE,
+                              VISIBLE},
 };
 
 static uint64_t largest_local_heap(const VkPhysicalDeviceMemoryProperties *memory) {
@@ -38,7 +40,7 @@ static uint32_t choose_type(const struct vulkan_device *device, enum vulkan_memo
             if (!(allowed & 1u << i) || (type->propertyFlags & flags) != flags)
                 continue;
             // The small window that a discrete card opens to the host is left to those who need it.
-            if ((flags & LOCAL) && (flags & VISIBLE) &&
+            if (kind != VULKAN_MEMORY_MAPPED && (flags & LOCAL) && (flags & VISIBLE) &&
                 memory->memoryHeaps[type->heapIndex].size < largest / 2)
                 continue;
             return i;
@@ -62,7 +64,7 @@ static rope2d_status allocate(struct vulkan_device *device, enum vulkan_memory k
         .allocationSize = needs->size,
         .memoryTypeIndex = type,
     };
-    VK_CREATE(device->vk.vkAllocateMemory(device->handle, &info, NULL, memory), *memory);
+    VK_CREATE(device->vk.vkAllocateMemory(device->handle, &info, device->allocation, memory), *memory);
     return ROPE2D_OK;
 
 fail:
@@ -103,7 +105,8 @@ rope2d_status rope2d_vulkan_buffer_create(struct vulkan_device *device, enum vul
         .usage = usage,
         .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
     };
-    VK_CREATE(device->vk.vkCreateBuffer(device->handle, &info, NULL, &buffer->handle), buffer->handle);
+    VK_CREATE(device->vk.vkCreateBuffer(device->handle, &info, device->allocation, &buffer->handle),
+              buffer->handle);
     status = back_buffer(device, kind, buffer);
     if (status == ROPE2D_OK)
         return ROPE2D_OK;
@@ -115,9 +118,9 @@ fail:
 
 void rope2d_vulkan_buffer_destroy(struct vulkan_device *device, struct vulkan_buffer *buffer) {
     if (buffer->handle != VK_NULL_HANDLE)
-        device->vk.vkDestroyBuffer(device->handle, buffer->handle, NULL);
+        device->vk.vkDestroyBuffer(device->handle, buffer->handle, device->allocation);
     if (buffer->memory != VK_NULL_HANDLE)
-        device->vk.vkFreeMemory(device->handle, buffer->memory, NULL); // unmaps too
+        device->vk.vkFreeMemory(device->handle, buffer->memory, device->allocation); // unmaps too
     memset(buffer, 0, sizeof(*buffer));
 }
 
@@ -170,7 +173,8 @@ static rope2d_status back_image(struct vulkan_device *device, struct vulkan_imag
         .format = VK_FORMAT_R32G32B32A32_SFLOAT,
         .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
     };
-    VK_CREATE(device->vk.vkCreateImageView(device->handle, &info, NULL, &image->view), image->view);
+    VK_CREATE(device->vk.vkCreateImageView(device->handle, &info, device->allocation, &image->view),
+              image->view);
     return ROPE2D_OK;
 
 fail:
@@ -197,7 +201,8 @@ rope2d_status rope2d_vulkan_image_create(struct vulkan_device *device, uint32_t 
         .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
         .initialLayout = VK_IMAGE_LAYOUT_UNDEFINED,
     };
-    VK_CREATE(device->vk.vkCreateImage(device->handle, &info, NULL, &image->handle), image->handle);
+    VK_CREATE(device->vk.vkCreateImage(device->handle, &info, device->allocation, &image->handle),
+              image->handle);
     status = back_image(device, image);
     if (status == ROPE2D_OK)
         return ROPE2D_OK;
@@ -209,10 +214,10 @@ fail:
 
 void rope2d_vulkan_image_destroy(struct vulkan_device *device, struct vulkan_image *image) {
     if (image->view != VK_NULL_HANDLE)
-        device->vk.vkDestroyImageView(device->handle, image->view, NULL);
+        device->vk.vkDestroyImageView(device->handle, image->view, device->allocation);
     if (image->handle != VK_NULL_HANDLE)
-        device->vk.vkDestroyImage(device->handle, image->handle, NULL);
+        device->vk.vkDestroyImage(device->handle, image->handle, device->allocation);
     if (image->memory != VK_NULL_HANDLE)
-        device->vk.vkFreeMemory(device->handle, image->memory, NULL);
+        device->vk.vkFreeMemory(device->handle, image->memory, device->allocation);
     memset(image, 0, sizeof(*image));
 }

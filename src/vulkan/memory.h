@@ -9,7 +9,8 @@
 
 enum vulkan_memory {
     VULKAN_MEMORY_DEVICE, // near the device; mapped where the host can see it
-    VULKAN_MEMORY_HOST    // near the host, always mapped, cached where possible
+    VULKAN_MEMORY_HOST,   // near the host, always mapped, cached where possible
+    VULKAN_MEMORY_MAPPED // always mapped, near the device where possible: small things that only kernels read
 };
 
 struct vulkan_buffer {

@@ -49,14 +49,16 @@ rope2d_status rope2d_vulkan_layout_create(struct vulkan_device *device, uint32_t
         .bindingCount = count,
         .pBindings = bindings,
     };
-    VK_CREATE(device->vk.vkCreateDescriptorSetLayout(device->handle, &set, NULL, &layout->set), layout->set);
+    VK_CREATE(device->vk.vkCreateDescriptorSetLayout(device->handle, &set, device->allocation, &layout->set),
+              layout->set);
     VkPipelineLayoutCreateInfo pipeline = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
         .setLayoutCount = 1,
         .pSetLayouts = &layout->set,
     };
-    VK_CREATE(device->vk.vkCreatePipelineLayout(device->handle, &pipeline, NULL, &layout->pipeline),
-              layout->pipeline);
+    VK_CREATE(
+        device->vk.vkCreatePipelineLayout(device->handle, &pipeline, device->allocation, &layout->pipeline),
+        layout->pipeline);
     return ROPE2D_OK;
 
 fail:
@@ -66,9 +68,9 @@ fail:
 void rope2d_vulkan_layout_destroy(struct vulkan_device *device, uint32_t is_texture) {
     struct vulkan_layout *layout = &device->layouts[is_texture];
     if (layout->pipeline != VK_NULL_HANDLE)
-        device->vk.vkDestroyPipelineLayout(device->handle, layout->pipeline, NULL);
+        device->vk.vkDestroyPipelineLayout(device->handle, layout->pipeline, device->allocation);
     if (layout->set != VK_NULL_HANDLE)
-        device->vk.vkDestroyDescriptorSetLayout(device->handle, layout->set, NULL);
+        device->vk.vkDestroyDescriptorSetLayout(device->handle, layout->set, device->allocation);
 }
 
 static rope2d_status create_pipeline(const rope2d_plan *plan, VkShaderModule module, uint32_t is_wide,
@@ -99,9 +101,9 @@ static rope2d_status create_pipeline(const rope2d_plan *plan, VkShaderModule mod
         .layout = device->layouts[is_texture].pipeline,
         .basePipelineIndex = -1,
     };
-    VK_CREATE(
-        device->vk.vkCreateComputePipelines(device->handle, device->pipeline_cache, 1, &info, NULL, pipeline),
-        *pipeline);
+    VK_CREATE(device->vk.vkCreateComputePipelines(device->handle, device->pipeline_cache, 1, &info,
+                                                  device->allocation, pipeline),
+              *pipeline);
     return ROPE2D_OK;
 
 fail:
@@ -140,13 +142,13 @@ rope2d_status rope2d_vulkan_plan_create(rope2d_plan *plan) {
     VkShaderModule module = VK_NULL_HANDLE;
     ROPE2D_TRY(rope2d_vulkan_shader_create(device, is_texture, slots, &module));
     rope2d_status status = create_kernels(plan, module, vulkan);
-    device->vk.vkDestroyShaderModule(device->handle, module, NULL);
+    device->vk.vkDestroyShaderModule(device->handle, module, device->allocation);
     return status;
 }
 
 static void kernel_destroy(struct vulkan_device *device, struct vulkan_kernel *kernel) {
     if (kernel->pipeline != VK_NULL_HANDLE)
-        device->vk.vkDestroyPipeline(device->handle, kernel->pipeline, NULL);
+        device->vk.vkDestroyPipeline(device->handle, kernel->pipeline, device->allocation);
     rope2d_vulkan_buffer_destroy(device, &kernel->units);
 }
 

@@ -88,8 +88,10 @@ static rope2d_status copy_across(struct vulkan_device *device, const void *data,
 rope2d_status rope2d_vulkan_upload_buffer(struct vulkan_device *device, VkBufferUsageFlags usage,
                                           const void *data, uint64_t bytes, uint64_t size,
                                           struct vulkan_buffer *buffer) {
-    ROPE2D_TRY(rope2d_vulkan_buffer_create(device, VULKAN_MEMORY_DEVICE, size,
-                                           usage | VK_BUFFER_USAGE_TRANSFER_DST_BIT, buffer));
+    // Without a queue nothing can be copied, and the host writes it.
+    enum vulkan_memory kind = device->queue == NULL ? VULKAN_MEMORY_MAPPED : VULKAN_MEMORY_DEVICE;
+    ROPE2D_TRY(
+        rope2d_vulkan_buffer_create(device, kind, size, usage | VK_BUFFER_USAGE_TRANSFER_DST_BIT, buffer));
     rope2d_status status = buffer->mapped != NULL ? fill(device, buffer, data, bytes)
                                                   : copy_across(device, data, bytes, size, buffer, NULL);
     if (status != ROPE2D_OK)

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+//
+// rope2d inside a program that owns Vulkan: on its device, in its command buffers, on its buffers. Include it
+// after volk.h or vulkan.h, or alone; of Vulkan it needs the types only, and calls nothing by name.
+//
+//     rope2d_vulkan_device_adopt      the caller's VkDevice becomes a rope2d_device
+//     rope2d_plan_create, rope2d_positions_create      as on every device
+//     rope2d_vulkan_binding_create    plan + positions + the caller's VkBuffers
+//     rope2d_vulkan_record            into the caller's VkCommandBuffer, every frame
+//
+// Nothing beyond core Vulkan 1.0 is used, with every feature off, so that it does not matter which extensions
+// and features were enabled. docs/synchronisation.md writes out the barriers.
+#ifndef ROPE2D_VULKAN_H
+#define ROPE2D_VULKAN_H
+
+#include "rope2d.h"
+
+#include <vulkan/vulkan_core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ------------------------------------------------------------------------------------------------------------
+// adopting a device
+
+// All handles belong to the caller, outlive the rope2d_device, and are left as they were.
+typedef struct rope2d_vulkan_device_params {
+    size_t struct_size;
+    PFN_vkGetInstanceProcAddr get_instance_proc_addr; // the loader's, or a layer's of the caller's own
+    VkInstance instance;
+    VkPhysicalDevice physical_device;
+    VkDevice device;
+    uint32_t api_version; // VkApplicationInfo::apiVersion that the instance was made with; 0: Vulkan 1.0
+    uint32_t flags;       // ROPE2D_DEVICE_*
+    const rope2d_host *host;
+
+    // A queue that computes, and its family. With one, rope2d_apply works, texture tables are uploaded and
+    // plans are tested when they are made; NULL: nothing is ever submitted, rope2d_apply says
+    // ROPE2D_ERROR_UNSUPPORTED, plans are ROPE2D_UNTESTED, and tables are buffers, which the host writes.
+    VkQueue queue;
+    uint32_t queue_family;
+    // Called around every vkQueueSubmit and vkQueueWaitIdle, from the thread that called the library, and
+    // never inside another. Both or neither; NULL: nobody else uses the queue.
+    void (*lock_queue)(void *user, VkQueue queue);
+    void (*unlock_queue)(void *user, VkQueue queue);
+    void *queue_user;
+
+    const VkAllocationCallbacks *allocation; // copied; for every object made here; NULL: the driver's own
+    VkPipelineCache pipeline_cache;          // for every pipeline; internally synchronised; NULL: none
+} rope2d_vulkan_device_params;
+
+// Makes a device of the caller's. Loads functions and makes descriptor set and pipeline layouts and a
+// sampler; compiles nothing, submits nothing, tests nothing. Its index is 0. The caller destroys it with
+// rope2d_device_destroy, before the VkDevice.
+ROPE2D_API rope2d_status rope2d_vulkan_device_adopt(const rope2d_vulkan_device_params *params,
+                                                    rope2d_device **device);
+
+// ------------------------------------------------------------------------------------------------------------
+// bindings
+
+// Where the elements of a tensor lie in a buffer of the caller's: as rope2d_view, with a VkBuffer for a base.
+typedef struct rope2d_vulkan_view {
+    VkBuffer buffer;      // made with VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, bound to memory
+    uint64_t size;        // bytes from the buffer's beginning that may be used: at most its size
+    uint64_t offset;      // of the first element; bytes; any multiple of the element's size
+    int64_t batch_stride; // elements
+    int64_t token_stride;
+    int64_t head_stride;
+} rope2d_vulkan_view;
+
+typedef struct rope2d_vulkan_tensor {
+    uint32_t heads;
+    rope2d_vulkan_view in;
+    rope2d_vulkan_view out; // the same buffer, offset and strides as in: in place. All zero: in place
+} rope2d_vulkan_tensor;
+
+// As rope2d_apply_params. The range of tokens is fixed when a binding is made or updated.
+typedef struct rope2d_vulkan_binding_params {
+    size_t struct_size;
+    uint32_t batch;        // 0 records nothing
+    uint64_t first_token;  // of the positions, the tensors' token 0
+    uint64_t tokens;       // 0 records nothing
+    uint32_t tensor_count; // at most ROPE2D_MAX_TENSORS
+    const rope2d_vulkan_tensor *tensors;
+} rope2d_vulkan_binding_params;
+
+// A plan, positions and the caller's buffers: the descriptor sets and the few words that a recording needs.
+// It belongs to the caller, who makes one for each thread or each frame in flight. Plan, positions and
+// buffers must outlive it. Thread-safety: any number of threads may record from one at once; update and
+// destroy it when nobody records it and no command buffer that holds it is pending.
+typedef struct rope2d_vulkan_binding rope2d_vulkan_binding;
+
+// Checks as rope2d_apply does, overlaps included; two VkBuffers are taken to share no memory. Offsets need
+// not be multiples of minStorageBufferOffsetAlignment. Kernels write 16-bit elements that share a 32-bit word
+// with others atomically, hence the last word that a tensor touches must lie within `size`. A token of a
+// tensor must lie within maxStorageBufferRange; larger work becomes several dispatches.
+ROPE2D_API rope2d_status rope2d_vulkan_binding_create(const rope2d_plan *plan,
+                                                      const rope2d_positions *positions,
+                                                      const rope2d_vulkan_binding_params *params,
+                                                      rope2d_vulkan_binding **binding);
+// Other buffers, strides or tokens. Cheap while the number of dispatches does not grow. When it fails
+// for bad arguments, the binding is as it was; when the driver fails, it may record nothing.
+ROPE2D_API rope2d_status rope2d_vulkan_binding_update(rope2d_vulkan_binding *binding,
+                                                      const rope2d_vulkan_binding_params *params);
+ROPE2D_API void rope2d_vulkan_binding_destroy(rope2d_vulkan_binding *binding); // NULL is legal
+
+// How many dispatches a recording has.
+ROPE2D_API uint32_t rope2d_vulkan_binding_dispatches(const rope2d_vulkan_binding *binding);
+
+// Records the rotation into a command buffer that is recording, primary or secondary, outside a render pass,
+// of a family that computes. Allocates nothing, locks nothing, submits nothing, inserts no barrier.
+//
+// Before: what wrote the inputs must be available and visible to VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+// VK_ACCESS_SHADER_READ_BIT; what last used the outputs must be ordered before that stage's
+// VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT. After: the outputs are written by that stage with
+// VK_ACCESS_SHADER_WRITE_BIT. The dispatches of a recording need no barrier between them: none touches
+// what another writes. (Synchronization validation compares descriptors' ranges, which begin at multiples of
+// minStorageBufferOffsetAlignment: where tensors of several dispatches are closer in a buffer, it reports a
+// hazard that is none.)
+//
+// Disturbs, of the compute bind point: the pipeline and descriptor set 0 (and what pipeline layout
+// compatibility takes with it). No push constants, no dynamic state, nothing of graphics.
+ROPE2D_API rope2d_status rope2d_vulkan_record(const rope2d_vulkan_binding *binding, VkCommandBuffer commands);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+//
+// A device that belongs to the caller.
+#include "../backend.h"
+#include "compile.h"
+#include "device.h"
+
+#include "rope2d/rope2d_vulkan.h"
+
+static rope2d_status check_params(const rope2d_host *host, const rope2d_vulkan_device_params *params) {
+    const uint32_t known = ROPE2D_DEVICE_MINIMUM_LIMITS | ROPE2D_DEVICE_RUNTIME_COMPILE;
+    const char *missing = NULL;
+    if (params->get_instance_proc_addr == NULL)
+        missing = "get_instance_proc_addr";
+    else if (params->instance == NULL)
+        missing = "instance";
+    else if (params->physical_device == NULL)
+        missing = "physical_device";
+    else if (params->device == NULL)
+        missing = "device";
+    if (missing != NULL)
+        return rope2d_fail(host, ROPE2D_ERROR_NULL, "params.%s is NULL", missing);
+    if ((params->lock_queue == NULL) != (params->unlock_queue == NULL))
+        return rope2d_fail(host, ROPE2D_ERROR_NULL, "params.%s is NULL, and the other callback is not",
+                           params->lock_queue == NULL ? "lock_queue" : "unlock_queue");
+    if (params->flags & ~known)
+        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "params.flags is 0x%x, this version knows 0x%x",
+                           params->flags, known);
+    return ROPE2D_OK;
+}
+
+static rope2d_status check_family(const struct vulkan_device *vulkan, const rope2d_host *host) {
+    uint32_t count = 0;
+    vulkan->instance.vkGetPhysicalDeviceQueueFamilyProperties(vulkan->physical, &count, NULL);
+    if (vulkan->queue_family < count)
+        return ROPE2D_OK;
+    return rope2d_fail(host, ROPE2D_ERROR_DEVICE_INDEX, "params.queue_family is %u, the device has %u",
+                       vulkan->queue_family, count);
+}
+
+static void take_handles(struct vulkan_device *vulkan, const rope2d_vulkan_device_params *params) {
+    vulkan->is_adopted = true;
+    vulkan->instance.handle = params->instance;
+    vulkan->instance.vkGetInstanceProcAddr = params->get_instance_proc_addr;
+    vulkan->physical = params->physical_device;
+    vulkan->handle = params->device;
+    vulkan->queue = params->queue;
+    vulkan->queue_family = params->queue_family;
+    vulkan->lock_queue = params->lock_queue;
+    vulkan->unlock_queue = params->unlock_queue;
+    vulkan->queue_user = params->queue_user;
+    vulkan->pipeline_cache = params->pipeline_cache;
+    if (params->allocation != NULL) {
+        vulkan->callbacks = *params->allocation;
+        vulkan->allocation = &vulkan->callbacks;
+    }
+}
+
+static rope2d_status adopt(rope2d_device *device, const void *data) {
+    const rope2d_vulkan_device_params *params = data;
+    const rope2d_host *host = &device->host;
+    struct vulkan_device *vulkan = rope2d_allocate(host, 1, sizeof(*vulkan));
+    if (vulkan == NULL)
+        return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: no memory for a device");
+    device->impl = vulkan;
+    vulkan->owner = device;
+    device->flags = params->flags;
+    device->lacks_queue = params->queue == NULL;
+    take_handles(vulkan, params);
+    if (device->flags & ROPE2D_DEVICE_RUNTIME_COMPILE)
+        ROPE2D_TRY(rope2d_vulkan_compile_check(host));
+    const char *properties2 =
+        params->api_version >= VK_API_VERSION_1_1 ? "vkGetPhysicalDeviceProperties2" : NULL;
+    ROPE2D_TRY(rope2d_vulkan_load_instance(&vulkan->instance, host, properties2));
+    ROPE2D_TRY(rope2d_vulkan_load_device(&vulkan->instance, vulkan->handle, &vulkan->vk, host));
+    if (!device->lacks_queue)
+        ROPE2D_TRY(check_family(vulkan, host));
+    rope2d_vulkan_describe(&vulkan->instance, host, vulkan->physical, 0,
+                           (device->flags & ROPE2D_DEVICE_MINIMUM_LIMITS) != 0, &device->info);
+    if (device->lacks_queue) { // a texture is filled by a copy
+        device->info.has_textures = 0;
+        device->info.default_table = ROPE2D_TABLE_BUFFER;
+    }
+    return rope2d_vulkan_parts_create(vulkan, &device->info);
+}
+
+rope2d_status rope2d_vulkan_device_adopt(const rope2d_vulkan_device_params *params, rope2d_device **device) {
+    if (device != NULL)
+        *device = NULL;
+    if (params == NULL)
+        return ROPE2D_ERROR_NULL;
+    if (params->struct_size != sizeof(*params))
+        return ROPE2D_ERROR_STRUCT_SIZE; // where its host stands is not known
+    ROPE2D_TRY(rope2d_host_check(params->host));
+    const rope2d_host host = rope2d_host_resolve(params->host);
+    if (device == NULL)
+        return rope2d_fail(&host, ROPE2D_ERROR_NULL, "device is NULL");
+    ROPE2D_TRY(check_params(&host, params));
+    return rope2d_device_adopt(ROPE2D_BACKEND_VULKAN, params->host, adopt, params, device);
+}

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: MIT
+//
+// The library inside a program that owns Vulkan and links volk: adoption, bindings and recording, against
+// what the CPU makes of the same bytes.
+#include "counter.h"
+#include "jobs.h"
+#include "vulkan_owner.h"
+
+#include "rope2d/rope2d_vulkan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEED = 77, HEADS = 3, HEAD_DIM = 32, PAIRS = HEAD_DIM / 2, TOKENS = 37, BYTES = 32768, GUARD = 0xa5 };
+
+static tally counts;
+static captured_log logged;
+static uint64_t host_allocations;
+static uint64_t driver_allocations;
+static uint64_t driver_frees;
+static uint64_t locks;
+static bool is_locked;
+
+// ------------------------------------------------------------------------------------------------- callbacks
+
+static void *host_allocate(void *user, size_t size, size_t alignment) {
+    (void)user;
+    host_allocations++;
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void host_release(void *user, void *memory, size_t size) {
+    (void)user;
+    (void)size;
+    free(memory);
+}
+
+static VKAPI_ATTR void *VKAPI_CALL driver_allocate(void *user, size_t size, size_t alignment,
+                                                   VkSystemAllocationScope scope) {
+    (void)user;
+    (void)scope;
+    size_t multiple = alignment < sizeof(void *) ? sizeof(void *) : alignment;
+    driver_allocations++;
+    return aligned_alloc(multiple, (size + multiple - 1) / multiple * multiple);
+}
+
+static VKAPI_ATTR void VKAPI_CALL driver_free(void *user, void *memory) {
+    (void)user;
+    if (memory != NULL)
+        driver_frees++;
+    free(memory);
+}
+
+// Nobody asks for it: the drivers at hand only allocate and free.
+static VKAPI_ATTR void *VKAPI_CALL driver_reallocate(void *user, void *old, size_t size, size_t alignment,
+                                                     VkSystemAllocationScope scope) {
+    (void)alignment;
+    (void)scope;
+    (void)user;
+    return realloc(old, size);
+}
+
+static void lock_queue(void *user, VkQueue queue) {
+    const owner *own = user;
+    tally_check(&counts, queue == own->queue && !is_locked, "the queue is locked once");
+    is_locked = true;
+    locks++;
+}
+
+static void unlock_queue(void *user, VkQueue queue) {
+    const owner *own = user;
+    tally_check(&counts, queue == own->queue && is_locked, "the queue was locked");
+    is_locked = false;
+}
+
+// -------------------------------------------------------------------------------------------------- the work
+
+typedef struct scene {
+    rope2d_device *device;
+    rope2d_plan *plan;
+    rope2d_positions *positions;
+} scene;
+
+static float freqs[2][PAIRS];
+static float grid[TOKENS][2];
+static rope2d_spec spec;
+
+static void fill_spec(void) {
+    memset(&spec, 0, sizeof(spec));
+    spec.struct_size = sizeof(spec);
+    spec.head_dim = HEAD_DIM;
+    spec.axes = 2;
+    spec.pairing = ROPE2D_PAIRING_HALF;
+    spec.freqs = &freqs[0][0];
+    for (int i = 0; i < PAIRS; i++)
+        freqs[i % 2][i] = counter_uniform(counter_word(SEED, 0, (uint64_t)i));
+    for (int i = 0; i < TOKENS; i++) {
+        grid[i][0] = (float)(i / 7);
+        grid[i][1] = (float)(i % 7);
+    }
+}
+
+static rope2d_status make_scene(scene *made, rope2d_element in, rope2d_element out, rope2d_table table,
+                                uint32_t flags) {
+    const rope2d_plan_params plan = {sizeof(plan), &spec, in, out, table, flags};
+    const rope2d_positions_params positions = {
+        .struct_size = sizeof(positions),
+        .spec = &spec,
+        .table = table,
+        .tokens = TOKENS,
+        .coordinates = &grid[0][0],
+    };
+    rope2d_status status = rope2d_plan_create(made->device, &plan, &made->plan);
+    if (status == ROPE2D_OK)
+        status = rope2d_positions_create(made->device, &positions, &made->positions);
+    tally_check(&counts, status == ROPE2D_OK, "plan and positions: %s %s", rope2d_status_name(status),
+                logged.text);
+    return status;
+}
+
+static void clear_scene(scene *made) {
+    rope2d_plan_destroy(made->plan);
+    rope2d_positions_destroy(made->positions);
+    made->plan = NULL;
+    made->positions = NULL;
+}
+
+// q at an odd element, k behind it: in place, or into a second buffer.
+typedef struct layout {
+    rope2d_element in;
+    rope2d_element out;
+    rope2d_table table;
+    bool in_place;
+    uint64_t offset; // bytes
+    int64_t head_stride;
+    uint64_t first_token;
+    uint64_t tokens;
+} layout;
+
+// Where q and k are two dispatches, k begins at an address that suits every device: synchronization
+// validation compares the ranges of descriptors, not what a kernel touches.
+static bool are_apart;
+
+static rope2d_view host_view(const layout *l, uint32_t tensor, rope2d_element type, void *base) {
+    const uint64_t size = rope2d_element_size(type);
+    const int64_t token = l->head_stride * HEADS;
+    uint64_t offset = l->offset / 4 * size + l->offset % 4;
+    if (tensor == 1)
+        offset += (uint64_t)token * l->tokens * size;
+    if (tensor == 1 && are_apart)
+        offset = (offset + 255) / 256 * 256;
+    const rope2d_view view = {
+        .base = base,
+        .size = BYTES,
+        .offset = offset,
+        .batch_stride = token * (int64_t)l->tokens,
+        .token_stride = token,
+        .head_stride = l->head_stride,
+    };
+    return view;
+}
+
+static rope2d_vulkan_view device_view(const rope2d_view *view, VkBuffer buffer) {
+    const rope2d_vulkan_view made = {
+        buffer, view->size, view->offset, view->batch_stride, view->token_stride, view->head_stride};
+    return made;
+}
+
+static void fill(unsigned char *bytes, rope2d_element type) {
+    static const enum counter_type types[] = {COUNTER_F32, COUNTER_F16, COUNTER_BF16};
+    counter_fill(bytes, types[type], COUNTER_BELL, SEED, 1, 0, BYTES / rope2d_element_size(type));
+}
+
+static void make_params(const layout *l, const owner_buffer *in, const owner_buffer *out,
+                        rope2d_vulkan_tensor tensors[2], rope2d_vulkan_binding_params *params) {
+    memset(tensors, 0, 2 * sizeof(*tensors));
+    for (uint32_t i = 0; i < 2; i++) {
+        const rope2d_view from = host_view(l, i, l->in, NULL);
+        const rope2d_view to = host_view(l, i, l->out, NULL);
+        tensors[i].heads = HEADS;
+        tensors[i].in = device_view(&from, in->handle);
+        if (!l->in_place)
+            tensors[i].out = device_view(&to, out->handle);
+    }
+    memset(params, 0, sizeof(*params));
+    params->struct_size = sizeof(*params);
+    params->batch = 1;
+    params->first_token = l->first_token;
+    params->tokens = l->tokens;
+    params->tensor_count = 2;
+    params->tensors = tensors;
+}
+
+static void run_cpu(const layout *l, unsigned char *in, unsigned char *out) {
+    scene cpu = {0};
+    rope2d_tensor tensors[2] = {0};
+    const rope2d_device_params params = {.struct_size = sizeof(params)};
+    tally_check(&counts, rope2d_device_create(&params, &cpu.device) == ROPE2D_OK, "the CPU");
+    layout portable = *l;
+    portable.table = ROPE2D_TABLE_BUFFER;
+    for (uint32_t i = 0; i < 2; i++) {
+        tensors[i].heads = HEADS;
+        tensors[i].in = host_view(l, i, l->in, in);
+        if (!l->in_place)
+            tensors[i].out = host_view(l, i, l->out, out);
+    }
+    if (make_scene(&cpu, l->in, l->out, portable.table, ROPE2D_PLAN_NO_SELF_TEST) == ROPE2D_OK) {
+        const rope2d_apply_params apply = {sizeof(apply), 1, l->first_token, l->tokens, 2, tensors};
+        tally_check(&counts, rope2d_apply(cpu.plan, cpu.positions, &apply) == ROPE2D_OK, "apply on the CPU");
+    }
+    clear_scene(&cpu);
+    rope2d_device_destroy(cpu.device);
+}
+
+// Records twice, into a command buffer that is reset, with nothing allocated, and compares every byte.
+static void run_layout(const owner *own, rope2d_device *device, const layout *l) {
+    static unsigned char expected[2][BYTES];
+    owner_buffer in = {0}, out = {0};
+    scene made = {.device = device};
+    rope2d_vulkan_tensor tensors[2];
+    rope2d_vulkan_binding_params params;
+    rope2d_vulkan_binding *binding = NULL;
+    if (!owner_buffer_create(own, BYTES, &in) || !owner_buffer_create(own, BYTES, &out) ||
+        make_scene(&made, l->in, l->out, l->table, ROPE2D_PLAN_NO_SELF_TEST) != ROPE2D_OK) {
+        tally_check(&counts, false, "no memory for a layout");
+        return;
+    }
+    make_params(l, &in, &out, tensors, &params);
+    rope2d_status status = rope2d_vulkan_binding_create(made.plan, made.positions, &params, &binding);
+    tally_check(&counts, status == ROPE2D_OK, "binding: %s %s", rope2d_status_name(status), logged.text);
+    fill(in.mapped, l->in);
+    memset(out.mapped, GUARD, BYTES);
+    memcpy(expected[0], in.mapped, BYTES);
+    memcpy(expected[1], out.mapped, BYTES);
+    run_cpu(l, expected[0], expected[1]);
+    for (int round = 0; round < 2 && status == ROPE2D_OK; round++) {
+        fill(in.mapped, l->in);
+        memset(out.mapped, GUARD, BYTES);
+        tally_check(&counts, owner_begin(own), "begin");
+        const uint64_t before = host_allocations;
+        const uint64_t driver_before = driver_allocations;
+        const uint64_t locks_before = locks;
+        tally_check(&counts, rope2d_vulkan_record(binding, own->commands) == ROPE2D_OK, "record");
+        tally_check(&counts, host_allocations == before && driver_allocations == driver_before,
+                    "record allocates");
+        tally_check(&counts, locks == locks_before, "record locks the queue");
+        owner_barrier(own);
+        tally_check(&counts, owner_run(own), "run");
+        tally_check(&counts, memcmp(in.mapped, expected[0], BYTES) == 0, "inputs differ from the CPU's");
+        tally_check(&counts, memcmp(out.mapped, expected[1], BYTES) == 0, "outputs differ from the CPU's");
+    }
+    rope2d_vulkan_binding_destroy(binding);
+    clear_scene(&made);
+    owner_buffer_destroy(own, &in);
+    owner_buffer_destroy(own, &out);
+}
+
+// ---------------------------------------------------------------------------------------------------
+// adoption
+
+static rope2d_vulkan_device_params adopting(owner *own, const rope2d_host *host,
+                                            const VkAllocationCallbacks *allocation, bool with_queue) {
+    const rope2d_vulkan_device_params params = {
+        .struct_size = sizeof(params),
+        .get_instance_proc_addr = vkGetInstanceProcAddr,
+        .instance = own->instance,
+        .physical_device = own->physical,
+        .device = own->device,
+        .api_version = VK_API_VERSION_1_1,
+        .host = host,
+        .queue = with_queue ? own->queue : NULL,
+        .queue_family = own->family,
+        .lock_queue = with_queue ? lock_queue : NULL,
+        .unlock_queue = with_queue ? unlock_queue : NULL,
+        .queue_user = own,
+        .allocation = allocation,
+    };
+    return params;
+}
+
+static void expect(rope2d_status status, rope2d_status wanted, const char *what) {
+    tally_check(&counts, status == wanted, "%s: %s, not %s", what, rope2d_status_name(status),
+                rope2d_status_name(wanted));
+}
+
+static void check_bad_adoption(rope2d_vulkan_device_params good) {
+    rope2d_device *device = NULL;
+    rope2d_vulkan_device_params bad = good;
+    expect(rope2d_vulkan_device_adopt(NULL, &device), ROPE2D_ERROR_NULL, "params");
+    expect(rope2d_vulkan_device_adopt(&good, NULL), ROPE2D_ERROR_NULL, "device");
+    bad.struct_size--;
+    expect(rope2d_vulkan_device_adopt(&bad, &device), ROPE2D_ERROR_STRUCT_SIZE, "struct_size");
+    bad = good;
+    bad.device = NULL;
+    expect(rope2d_vulkan_device_adopt(&bad, &device), ROPE2D_ERROR_NULL, "device");
+    bad = good;
+    bad.unlock_queue = NULL;
+    expect(rope2d_vulkan_device_adopt(&bad, &device), ROPE2D_ERROR_NULL, "unlock_queue");
+    bad = good;
+    bad.flags = 1u << 20;
+    expect(rope2d_vulkan_device_adopt(&bad, &device), ROPE2D_ERROR_ENUM, "flags");
+    bad = good;
+    bad.queue_family = 1000;
+    expect(rope2d_vulkan_device_adopt(&bad, &device), ROPE2D_ERROR_DEVICE_INDEX, "queue_family");
+    tally_check(&counts, device == NULL, "a failed adoption leaves a device");
+}
+
+// What a binding refuses; and that a refused update leaves the binding as it was.
+static void check_bad_bindings(const owner *own, rope2d_device *device) {
+    const layout l = {ROPE2D_F16, ROPE2D_F16, ROPE2D_TABLE_BUFFER, true, 64, HEAD_DIM, 0, TOKENS};
+    owner_buffer buffer = {0};
+    scene made = {.device = device};
+    rope2d_vulkan_tensor tensors[2];
+    rope2d_vulkan_binding_params params;
+    rope2d_vulkan_binding *binding = NULL;
+    if (!owner_buffer_create(own, BYTES, &buffer) ||
+        make_scene(&made, l.in, l.out, l.table, ROPE2D_PLAN_NO_SELF_TEST) != ROPE2D_OK)
+        return;
+    make_params(&l, &buffer, &buffer, tensors, &params);
+    expect(rope2d_vulkan_binding_create(made.plan, made.positions, &params, &binding), ROPE2D_OK, "binding");
+    const uint32_t dispatches = rope2d_vulkan_binding_dispatches(binding);
+    tally_check(&counts, dispatches == 1 || dispatches == 2, "%u dispatches", dispatches);
+    tensors[1].in.buffer = VK_NULL_HANDLE;
+    expect(rope2d_vulkan_binding_update(binding, &params), ROPE2D_ERROR_NULL, "buffer");
+    tensors[1].in = tensors[0].in;
+    expect(rope2d_vulkan_binding_update(binding, &params), ROPE2D_ERROR_OVERLAP, "overlap");
+    make_params(&l, &buffer, &buffer, tensors, &params);
+    // The last element is there, the other half of its word is not.
+    tensors[1].in.offset += 2;
+    tensors[1].in.size = tensors[1].in.offset + 2ull * HEADS * HEAD_DIM * TOKENS;
+    expect(rope2d_vulkan_binding_update(binding, &params), ROPE2D_ERROR_TENSOR_SIZE, "last word");
+    make_params(&l, &buffer, &buffer, tensors, &params);
+    params.first_token = 1;
+    expect(rope2d_vulkan_binding_update(binding, &params), ROPE2D_ERROR_TOKENS, "tokens");
+    tally_check(&counts, rope2d_vulkan_binding_dispatches(binding) == dispatches,
+                "a refusal changed a binding");
+    params.first_token = 0;
+    params.tokens = 0;
+    expect(rope2d_vulkan_binding_update(binding, &params), ROPE2D_OK, "no tokens");
+    tally_check(&counts, rope2d_vulkan_binding_dispatches(binding) == 0, "no tokens, yet dispatches");
+    expect(rope2d_vulkan_record(binding, NULL), ROPE2D_ERROR_NULL, "commands");
+    expect(rope2d_vulkan_record(NULL, own->commands), ROPE2D_ERROR_NULL, "binding");
+    rope2d_vulkan_binding_destroy(binding);
+    clear_scene(&made);
+    owner_buffer_destroy(own, &buffer);
+}
+
+static void check_apply(rope2d_device *device, bool with_queue) {
+    scene made = {.device = device};
+    rope2d_plan_info info = {.struct_size = sizeof(info)};
+    const rope2d_apply_params nothing = {.struct_size = sizeof(nothing)};
+    const uint64_t before = locks;
+    if (make_scene(&made, ROPE2D_F32, ROPE2D_F32, ROPE2D_TABLE_BUFFER, 0) != ROPE2D_OK)
+        return;
+    expect(rope2d_plan_get_info(made.plan, &info), ROPE2D_OK, "plan info");
+    tally_check(&counts, (info.exactness == ROPE2D_UNTESTED) == !with_queue, "exactness is %d",
+                (int)info.exactness);
+    tally_check(&counts, (locks > before) == with_queue, "%llu locks", (unsigned long long)(locks - before));
+    expect(rope2d_apply(made.plan, made.positions, &nothing),
+           with_queue ? ROPE2D_OK : ROPE2D_ERROR_UNSUPPORTED, "apply");
+    clear_scene(&made);
+}
+
+static void run_device(owner *own, const rope2d_host *host, bool with_queue, uint32_t flags) {
+    static const layout layouts[] = {
+        {ROPE2D_F32, ROPE2D_F32, ROPE2D_TABLE_BUFFER, true, 4, HEAD_DIM, 0, TOKENS},
+        {ROPE2D_F16, ROPE2D_F16, ROPE2D_TABLE_AUTO, true, 2, HEAD_DIM + 1, 3, TOKENS - 5},
+        {ROPE2D_BF16, ROPE2D_F32, ROPE2D_TABLE_BUFFER, false, 512, HEAD_DIM, 1, TOKENS - 1},
+        {ROPE2D_F32, ROPE2D_BF16, ROPE2D_TABLE_TEXTURE, false, 36, HEAD_DIM + 4, 0, 1},
+    };
+    const VkAllocationCallbacks allocation = {
+        .pfnAllocation = driver_allocate, .pfnReallocation = driver_reallocate, .pfnFree = driver_free};
+    rope2d_device *device = NULL;
+    are_apart = (flags & ROPE2D_DEVICE_MINIMUM_LIMITS) != 0;
+    rope2d_vulkan_device_params params = adopting(own, host, &allocation, with_queue);
+    params.flags = flags;
+    if (with_queue)
+        check_bad_adoption(params);
+    const uint64_t before = locks;
+    driver_allocations = 0;
+    driver_frees = 0;
+    expect(rope2d_vulkan_device_adopt(&params, &device), ROPE2D_OK, "adopt");
+    tally_check(&counts, locks == before, "adoption submits");
+    if (device == NULL)
+        return;
+    check_apply(device, with_queue);
+    check_bad_bindings(own, device);
+    for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
+        if (with_queue || layouts[i].table != ROPE2D_TABLE_TEXTURE)
+            run_layout(own, device, &layouts[i]);
+    rope2d_device_destroy(device);
+    tally_check(&counts, driver_allocations == driver_frees, "%llu allocations of the driver, %llu freed",
+                (unsigned long long)driver_allocations, (unsigned long long)driver_frees);
+    tally_check(&counts, vkDeviceWaitIdle(own->device) == VK_SUCCESS, "the caller's device is gone");
+}
+
+int main(void) {
+    owner own;
+    logged.print = false;
+    rope2d_host host = captured_host(&logged);
+    host.allocate = host_allocate;
+    host.release = host_release;
+    fill_spec();
+    const char *required = getenv("ROPE2D_REQUIRE_DEVICES");
+    if (!owner_create(&own) || own.physical_count == 0) {
+        if (required != NULL && required[0] != 0)
+            tally_check(&counts, false, "no Vulkan device, and some are required: %s", required);
+        else
+            counts.skipped++;
+        owner_destroy(&own);
+        return tally_finish(&counts);
+    }
+    for (uint32_t i = 0; i < own.physical_count; i++) {
+        if (tally_check(&counts, owner_open(&own, i), "device %u", i)) {
+            run_device(&own, &host, false, 0);
+            run_device(&own, &host, true, 0);
+            run_device(&own, &host, true, ROPE2D_DEVICE_MINIMUM_LIMITS);
+        }
+        owner_close(&own);
+    }
+    owner_destroy(&own);
+    return tally_finish(&counts);
+}
