@@ -245,7 +245,13 @@ static rope2d_status check(rope2d_vulkan_binding *binding, struct update *update
         .tensor_count = params->tensor_count,
         .tensors = update->tensors,
     };
-    return rope2d_work_prepare(binding->plan, binding->positions, &apply, update->checked, &update->work);
+    ROPE2D_TRY(
+        rope2d_work_prepare(binding->plan, binding->positions, &apply, update->checked, &update->work));
+    if (binding->positions->impl == NULL) // window.c brings it piece by piece
+        return rope2d_fail(update->host, ROPE2D_ERROR_LIMIT,
+                           "positions: their table fits no buffer of %s, and rope2d_apply alone can use it",
+                           binding->plan->device->info.name);
+    return ROPE2D_OK;
 }
 
 static rope2d_status grow(rope2d_vulkan_binding *binding, uint32_t count) {
