@@ -361,6 +361,13 @@ static void check_info(uint32_t index) {
     for (uint32_t texture = 0; texture < 2; texture++)
         tally_check(&counts, rope2d_vulkan_of(device)->layouts[texture].slots == 1,
                     "%s: more slots than four storage buffers have", info->name);
+    // Staged tensors lie in one buffer, so one slot is enough for both.
+    compare_all(device, "minimum limits");
+    job_result result = {0};
+    job_run(&jobs[0], device, ROPE2D_PLAN_NO_SELF_TEST, &result);
+    tally_check(&counts, result.dispatches == 1, "%s: %u dispatches for two tensors", info->name,
+                (unsigned)result.dispatches);
+    job_release(&result);
     close_device(device);
 }
 

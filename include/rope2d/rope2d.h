@@ -356,7 +356,7 @@ typedef struct rope2d_plan_info {
     rope2d_element out;
     rope2d_table table;
     rope2d_exactness exactness;
-    uint32_t tensors_per_dispatch; // how many tensors one dispatch can take
+    uint32_t tensors_per_dispatch; // how many tensors one dispatch of rope2d_apply can take
     char kernel[64];               // the name of the variant
 } rope2d_plan_info;
 

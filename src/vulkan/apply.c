@@ -23,24 +23,30 @@ static void begin_cutting(rope2d_cutter *cutter, const rope2d_plan *plan, const 
                           const rope2d_work *work) {
     rope2d_stage_limits limits = rope2d_vulkan_limits(plan, positions);
     limits.total_bytes = rope2d_vulkan_of(plan->device)->arena_bytes;
+    if (limits.total_bytes > limits.buffer_bytes)
+        limits.total_bytes = limits.buffer_bytes;
+    limits.slots = plan->tensors_per_dispatch;
     rope2d_cutter_begin(cutter, plan, work, &limits);
 }
 
-// Fills the lane's set.
+// Every tensor lies in the arena, so every slot gets all of it: as many tensors share a dispatch as the shape
+// has room for, however few storage buffers the device binds.
+static void share_arena(rope2d_piece *piece, const rope2d_plan *plan) {
+    for (uint32_t i = 0; i < piece->tensor_count; i++) {
+        rope2d_stage_tensor *tensor = &piece->tensors[i];
+        tensor->in.first += (uint32_t)(tensor->in.offset / rope2d_element_size(plan->in));
+        tensor->out.first += (uint32_t)(tensor->out.offset / rope2d_element_size(plan->out));
+    }
+}
+
 static void bind(const struct job *job, const struct vulkan_kernel *kernel,
                  const struct vulkan_window *window, uint32_t is_texture) {
     const struct vulkan_lane *lane = job->lane;
-    VkDescriptorBufferInfo slots[2 * R_MAX_DISPATCH_TENSORS];
-    for (uint32_t i = 0; i < job->piece->tensor_count; i++) {
-        const rope2d_stage_tensor *tensor = &job->piece->tensors[i];
-        VkDescriptorBufferInfo in = {lane->arena.handle, tensor->in.offset, tensor->in.bytes};
-        VkDescriptorBufferInfo out = {lane->arena.handle, tensor->out.offset, tensor->out.bytes};
-        slots[2 * i] = in;
-        slots[2 * i + 1] = out;
-    }
+    VkDescriptorBufferInfo arena = {lane->arena.handle, 0, job->piece->bytes};
+    const VkDescriptorBufferInfo slots[2] = {arena, arena};
     VkDescriptorBufferInfo shape = {lane->shape.handle, 0, lane->shape.size};
     rope2d_vulkan_set_write(job->device, lane->sets[is_texture], is_texture, &shape, &kernel->units,
-                            job->positions->impl, window, slots, job->piece->tensor_count);
+                            job->positions->impl, window, slots, 1);
 }
 
 static void barrier(const struct job *job, const struct vulkan_buffer *buffer,
@@ -112,8 +118,10 @@ static rope2d_status dispatch(const struct job *job) {
     const struct vulkan_kernel *kernel = job->piece->wide ? &pipelines->wide : &pipelines->single;
     uint32_t is_texture = job->plan->table_kind == ROPE2D_TABLE_TEXTURE;
     struct vulkan_window window = rope2d_vulkan_row_window(job->positions, job->work, job->piece);
-    rope2d_shape_write(job->lane->shape.mapped, job->plan, job->positions, job->work, job->piece,
-                       window.first, table->fold, job->device->group_size);
+    rope2d_piece shared = *job->piece;
+    share_arena(&shared, job->plan);
+    rope2d_shape_write(job->lane->shape.mapped, job->plan, job->positions, job->work, &shared, window.first,
+                       table->fold, job->device->group_size);
     ROPE2D_TRY(rope2d_vulkan_buffer_flush(job->device, &job->lane->shape));
     bind(job, kernel, &window, is_texture);
     ROPE2D_TRY(rope2d_vulkan_lane_begin(job->device, job->lane));

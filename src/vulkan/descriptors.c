@@ -18,7 +18,7 @@ rope2d_stage_limits rope2d_vulkan_limits(const rope2d_plan *plan, const rope2d_p
     const rope2d_device_info *info = &plan->device->info;
     rope2d_stage_limits limits = {
         .buffer_bytes = info->max_buffer_range,
-        .slots = plan->tensors_per_dispatch,
+        .slots = rope2d_vulkan_of(plan->device)->layouts[plan->table_kind == ROPE2D_TABLE_TEXTURE].slots,
         .group_size = rope2d_vulkan_of(plan->device)->group_size,
         .max_groups = info->max_groups,
         .offset_alignment = info->buffer_offset_alignment,

@@ -136,7 +136,7 @@ rope2d_status rope2d_vulkan_plan_create(rope2d_plan *plan) {
     plan->impl = vulkan;
     uint32_t is_texture = plan->table_kind == ROPE2D_TABLE_TEXTURE;
     uint32_t slots = device->layouts[is_texture].slots;
-    plan->tensors_per_dispatch = slots;
+    plan->tensors_per_dispatch = R_MAX_DISPATCH_TENSORS;
     snprintf(plan->kernel, sizeof(plan->kernel), "%s_%s_%s", rope2d_vulkan_shader_name(is_texture, slots),
              elements[plan->in], elements[plan->out]);
     VkShaderModule module = VK_NULL_HANDLE;
