@@ -29,6 +29,8 @@ def list_presets(runner):
     names = [preset["name"] for preset in presets]
     lines = result.output.splitlines()
     runner.check("presets: a line each", [line.split()[0] for line in lines[1:-1]] == names, str(len(lines)))
+    proof = [preset["proven_by"] if preset["is_proven"] else f"unproven: {preset['source']}" for preset in presets]
+    runner.check("presets: golden cases or the source", all(map(str.endswith, lines[1:-1], proof)), str(proof))
     runner.check("presets: names differ", len(set(names)) == len(names), str(names))
     cases = {path.parent.name for path in runner.golden.glob("*/case.json")}
     proofs = " ".join(preset["proven_by"] for preset in presets if preset["is_proven"]).split()

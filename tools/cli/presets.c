@@ -19,10 +19,10 @@ static int print_list(void) {
     printf("%-20s %4s %4s  %-5s %-13s %s\n", "name", "d", "R", "axes", "pairing", "proven by");
     for (uint32_t i = 0; i < rope2d_preset_count(); ++i) {
         rope2d_preset_info info = info_at(i);
-        printf("%-20s %4u %4u  %-5s %-13.*s %s\n", info.name, info.head_dim, info.rotary_dim, info.axes,
+        printf("%-20s %4u %4u  %-5s %-13.*s %s%s\n", info.name, info.head_dim, info.rotary_dim, info.axes,
                (int)strcspn(info.pairing, ":"),
                strncmp(info.pairing, "half-split inside", 17) == 0 ? "segment-half" : info.pairing,
-               *info.golden ? info.golden : "unproven");
+               *info.golden ? info.golden : "unproven: ", *info.golden ? "" : info.source);
         proven += *info.golden != '\0';
     }
     printf("%u presets, %u proven by golden cases, %u by their source's formula alone\n",
