@@ -345,6 +345,84 @@ static void check_bad_bindings(const owner *own, rope2d_device *device) {
     owner_buffer_destroy(own, &buffer);
 }
 
+// Row numbers that a kernel of the caller's could have written: other tokens', none at all, and past the
+// bound.
+enum { ROW_BOUND = 5, ROW_OFFSET = 256 };
+
+static void fill_rows(const int32_t *from, int32_t *rows, float coordinates[TOKENS][2]) {
+    for (int t = 0; t < TOKENS; t++) {
+        for (int a = 0; a < 2; a++) {
+            const int32_t row = from[2 * ((5 * t + 3) % TOKENS) + a];
+            rows[2 * t + a] = t == 0 ? -1 : t == 1 ? INT32_MAX : row;
+            // Row r of either axis has coordinate r here. No rotation is the rotation by 0 of normal numbers.
+            const int32_t bounded = t == 1 || row >= ROW_BOUND ? ROW_BOUND - 1 : row;
+            coordinates[t][a] = t == 0 ? 0 : (float)bounded;
+        }
+    }
+}
+
+static void check_bad_rows(rope2d_vulkan_binding *binding, const rope2d_vulkan_binding_params *good) {
+    rope2d_vulkan_binding_params bad = *good;
+    bad.row_offset = ROW_OFFSET + 2;
+    expect(rope2d_vulkan_binding_update(binding, &bad), ROPE2D_ERROR_TENSOR_ALIGNMENT, "row_offset");
+    bad = *good;
+    bad.row_size = ROW_OFFSET + sizeof(int32_t[TOKENS][2]) - 1;
+    expect(rope2d_vulkan_binding_update(binding, &bad), ROPE2D_ERROR_TENSOR_SIZE, "row_size");
+    bad = *good;
+    bad.row_tokens = 0;
+    expect(rope2d_vulkan_binding_update(binding, &bad), ROPE2D_ERROR_LIMIT, "row_tokens");
+    bad.row_tokens = UINT64_MAX / 2;
+    expect(rope2d_vulkan_binding_update(binding, &bad), ROPE2D_ERROR_LIMIT, "row_tokens");
+    bad.row_tokens = TOKENS - 1;
+    expect(rope2d_vulkan_binding_update(binding, &bad), ROPE2D_ERROR_TOKENS, "tokens");
+    bad = *good;
+    bad.row_batch = 2;
+    bad.row_size = BYTES;
+    expect(rope2d_vulkan_binding_update(binding, &bad), ROPE2D_ERROR_BATCH, "row_batch");
+    expect(rope2d_vulkan_binding_update(binding, good), ROPE2D_OK, "rows");
+}
+
+static void check_rows(const owner *own, rope2d_device *device, rope2d_table table) {
+    static unsigned char expected[BYTES];
+    const layout l = {ROPE2D_F32, ROPE2D_F32, table, true, 64, HEAD_DIM, 0, TOKENS};
+    owner_buffer in = {0}, rows = {0};
+    scene made = {.device = device};
+    rope2d_vulkan_tensor tensors[2];
+    rope2d_vulkan_binding_params params;
+    rope2d_vulkan_binding *binding = NULL;
+    float saved[TOKENS][2], moved[TOKENS][2];
+    if (!owner_buffer_create(own, BYTES, &in) || !owner_buffer_create(own, BYTES, &rows) ||
+        make_scene(&made, l.in, l.out, l.table, ROPE2D_PLAN_NO_SELF_TEST) != ROPE2D_OK) {
+        tally_check(&counts, false, "no memory for rows");
+        return;
+    }
+    make_params(&l, &in, &in, tensors, &params);
+    params.rows = rows.handle;
+    params.row_size = ROW_OFFSET + sizeof(int32_t[TOKENS][2]);
+    params.row_offset = ROW_OFFSET;
+    params.row_bound = ROW_BOUND;
+    params.row_tokens = TOKENS;
+    expect(rope2d_vulkan_binding_create(made.plan, made.positions, &params, &binding), ROPE2D_OK, "rows");
+    check_bad_rows(binding, &params);
+    fill_rows(rope2d_positions_host_rows(made.positions), (int32_t *)(void *)(rows.mapped + ROW_OFFSET),
+              moved);
+    fill(in.mapped, l.in);
+    memcpy(expected, in.mapped, BYTES);
+    memcpy(saved, grid, sizeof(grid));
+    memcpy(grid, moved, sizeof(grid));
+    run_cpu(&l, expected, NULL);
+    memcpy(grid, saved, sizeof(grid));
+    tally_check(&counts, owner_begin(own), "begin");
+    tally_check(&counts, rope2d_vulkan_record(binding, own->commands) == ROPE2D_OK, "record");
+    owner_barrier(own);
+    tally_check(&counts, owner_run(own), "run");
+    tally_check(&counts, memcmp(in.mapped, expected, BYTES) == 0, "the caller's rows: differs from the CPU");
+    rope2d_vulkan_binding_destroy(binding);
+    clear_scene(&made);
+    owner_buffer_destroy(own, &rows);
+    owner_buffer_destroy(own, &in);
+}
+
 static void check_apply(rope2d_device *device, bool with_queue) {
     scene made = {.device = device};
     rope2d_plan_info info = {.struct_size = sizeof(info)};
@@ -385,6 +463,9 @@ static void run_device(owner *own, const rope2d_host *host, bool with_queue, uin
         return;
     check_apply(device, with_queue);
     check_bad_bindings(own, device);
+    check_rows(own, device, ROPE2D_TABLE_BUFFER);
+    if (with_queue)
+        check_rows(own, device, ROPE2D_TABLE_TEXTURE);
     for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
         if (with_queue || layouts[i].table != ROPE2D_TABLE_TEXTURE)
             run_layout(own, device, &layouts[i]);

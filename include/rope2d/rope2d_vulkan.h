@@ -83,6 +83,17 @@ typedef struct rope2d_vulkan_binding_params {
     uint64_t tokens;       // 0 records nothing
     uint32_t tensor_count; // at most ROPE2D_MAX_TENSORS
     const rope2d_vulkan_tensor *tensors;
+
+    // Row numbers of the caller's, which kernels may write: int32 [row_batch][row_tokens][row_axes], row_axes
+    // as rope2d_positions_get_info says, pointing into the table as rope2d_positions_host_rows does;
+    // negative: not rotated. What is not below row_bound or the table's rows is clamped: a kernel never reads
+    // past the table. VK_NULL_HANDLE: the positions' own. Like an input, it must be visible before.
+    VkBuffer rows;       // made with VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, bound to memory
+    uint64_t row_size;   // bytes from the buffer's beginning that may be used: at most its size
+    uint64_t row_offset; // bytes, a multiple of minStorageBufferOffsetAlignment
+    uint32_t row_bound;  // 0: all of the table's rows
+    uint32_t row_batch;  // 0 or 1: shared by the batch; otherwise `batch`
+    uint64_t row_tokens; // takes the place of the positions' tokens
 } rope2d_vulkan_binding_params;
 
 // A plan, positions and the caller's buffers: the descriptor sets and the few words that a recording needs.

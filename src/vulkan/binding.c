@@ -31,6 +31,9 @@ struct update {
     rope2d_tensor tensors[ROPE2D_MAX_TENSORS];
     rope2d_checked_tensor checked[ROPE2D_MAX_TENSORS];
     rope2d_work work;
+    const rope2d_positions *positions; // the binding's, or own_rows
+    rope2d_positions own_rows;         // the binding's with row numbers of the caller's; borrows all it has
+    struct vulkan_positions own_table;
 };
 
 // ------------------------------------------------------------------------------------------------ addresses
@@ -179,7 +182,7 @@ static rope2d_status sets_create(struct vulkan_device *device, uint32_t is_textu
 
 static void begin_cutting(const rope2d_vulkan_binding *binding, const struct update *update,
                           rope2d_cutter *cutter) {
-    rope2d_stage_limits limits = rope2d_vulkan_limits(binding->plan, binding->positions);
+    rope2d_stage_limits limits = rope2d_vulkan_limits(binding->plan, update->positions);
     limits.total_bytes = UINT64_MAX;
     limits.direct = true;
     rope2d_cutter_begin(cutter, binding->plan, &update->work, &limits);
@@ -203,13 +206,13 @@ static void write_dispatch(rope2d_vulkan_binding *binding, const struct update *
                            const rope2d_piece *piece, uint32_t index) {
     struct vulkan_dispatch *dispatch = &binding->sets.dispatches[index];
     const struct vulkan_plan *pipelines = binding->plan->impl;
-    const struct vulkan_positions *table = binding->positions->impl;
+    const struct vulkan_positions *table = update->positions->impl;
     const struct vulkan_kernel *kernel = piece->wide ? &pipelines->wide : &pipelines->single;
     uint32_t is_texture = binding->plan->table_kind == ROPE2D_TABLE_TEXTURE;
-    struct vulkan_window window = rope2d_vulkan_row_window(binding->positions, &update->work, piece);
+    struct vulkan_window window = rope2d_vulkan_row_window(update->positions, &update->work, piece);
     uint64_t offset = (uint64_t)index * SHAPE_STEP;
     uint32_t words[R_SHAPE_WORDS];
-    rope2d_shape_write(words, binding->plan, binding->positions, &update->work, piece, window.first,
+    rope2d_shape_write(words, binding->plan, update->positions, &update->work, piece, window.first,
                        table->fold, binding->device->group_size);
     memcpy((unsigned char *)binding->sets.shapes.mapped + offset, words, sizeof(words));
     VkDescriptorBufferInfo shape = {binding->sets.shapes.handle, offset, SHAPE_BYTES};
@@ -225,6 +228,55 @@ static void write_dispatch(rope2d_vulkan_binding *binding, const struct update *
     dispatch->groups[1] = piece->groups[1];
 }
 
+static uint64_t product(uint64_t a, uint64_t b) {
+    return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
+// What may go wrong with the caller's rows: their memory is too small, or begins where no descriptor can.
+static rope2d_status check_rows(const rope2d_vulkan_binding *binding, const struct update *update) {
+    const rope2d_vulkan_binding_params *params = update->params;
+    const rope2d_pattern *pattern = &binding->positions->pattern;
+    const uint32_t alignment = binding->plan->device->info.buffer_offset_alignment;
+    const uint32_t batch = params->row_batch > 1 ? params->row_batch : 1;
+    const uint64_t count = product(product(batch, params->row_tokens), pattern->row_axes);
+    if (params->row_offset % alignment != 0)
+        return rope2d_fail(update->host, ROPE2D_ERROR_TENSOR_ALIGNMENT,
+                           "params.row_offset is %" PRIu64 ", must be a multiple of %u", params->row_offset,
+                           alignment);
+    if (count == 0 || count > INT32_MAX)
+        return rope2d_fail(update->host, ROPE2D_ERROR_LIMIT,
+                           "params.row_tokens is %" PRIu64 " for a row_batch of %u and %u row numbers each: "
+                           "from 1 to %d in all",
+                           params->row_tokens, batch, pattern->row_axes, INT32_MAX);
+    if (params->row_offset > params->row_size ||
+        count * sizeof(int32_t) > params->row_size - params->row_offset)
+        return rope2d_fail(
+            update->host, ROPE2D_ERROR_TENSOR_SIZE,
+            "params.row_size is %" PRIu64 ", but %" PRIu64 " row numbers at %" PRIu64 " need %" PRIu64,
+            params->row_size, count, params->row_offset, params->row_offset + count * sizeof(int32_t));
+    return ROPE2D_OK;
+}
+
+static rope2d_status take_rows(const rope2d_vulkan_binding *binding, struct update *update) {
+    const rope2d_vulkan_binding_params *params = update->params;
+    update->positions = binding->positions;
+    if (params->rows == VK_NULL_HANDLE || binding->positions->impl == NULL)
+        return ROPE2D_OK;
+    ROPE2D_TRY(check_rows(binding, update));
+    update->own_table = *(const struct vulkan_positions *)binding->positions->impl;
+    update->own_table.rows.handle = params->rows;
+    update->own_table.rows_offset = params->row_offset;
+    update->own_rows = *binding->positions;
+    update->own_rows.impl = &update->own_table;
+    update->own_rows.rows = NULL; // the device alone has them
+    update->own_rows.tokens = params->row_tokens;
+    update->own_rows.batch = params->row_batch > 1 ? params->row_batch : 1;
+    if (params->row_bound > 0 && params->row_bound < update->own_rows.table_rows)
+        update->own_rows.table_rows = params->row_bound;
+    update->positions = &update->own_rows;
+    return ROPE2D_OK;
+}
+
 static rope2d_status check(rope2d_vulkan_binding *binding, struct update *update) {
     const rope2d_vulkan_binding_params *params = update->params;
     if (params == NULL)
@@ -236,6 +288,7 @@ static rope2d_status check(rope2d_vulkan_binding *binding, struct update *update
     if (params->tensor_count > 0 && params->tensors == NULL)
         return rope2d_fail(update->host, ROPE2D_ERROR_NULL, "tensors is NULL, tensor_count is %u",
                            params->tensor_count);
+    ROPE2D_TRY(take_rows(binding, update));
     ROPE2D_TRY(make_tensors(update));
     const rope2d_apply_params apply = {
         .struct_size = sizeof(apply),
@@ -245,8 +298,7 @@ static rope2d_status check(rope2d_vulkan_binding *binding, struct update *update
         .tensor_count = params->tensor_count,
         .tensors = update->tensors,
     };
-    ROPE2D_TRY(
-        rope2d_work_prepare(binding->plan, binding->positions, &apply, update->checked, &update->work));
+    ROPE2D_TRY(rope2d_work_prepare(binding->plan, update->positions, &apply, update->checked, &update->work));
     if (binding->positions->impl == NULL) // window.c brings it piece by piece
         return rope2d_fail(update->host, ROPE2D_ERROR_LIMIT,
                            "positions: their table fits no buffer of %s, and rope2d_apply alone can use it",
