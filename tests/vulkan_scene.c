@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "vulkan_scene.h"
+
+#include "counter.h"
+
+#include <string.h>
+
+tally counts;
+captured_log logged;
+bool are_apart;
+
+static float freqs[2][PAIRS];
+float grid[TOKENS][2];
+static rope2d_spec spec;
+
+void fill_spec(void) {
+    memset(&spec, 0, sizeof(spec));
+    spec.struct_size = sizeof(spec);
+    spec.head_dim = HEAD_DIM;
+    spec.axes = 2;
+    spec.pairing = ROPE2D_PAIRING_HALF;
+    spec.freqs = &freqs[0][0];
+    for (int i = 0; i < PAIRS; i++)
+        freqs[i % 2][i] = counter_uniform(counter_word(SEED, 0, (uint64_t)i));
+    for (int i = 0; i < TOKENS; i++) {
+        grid[i][0] = (float)(i / 7);
+        grid[i][1] = (float)(i % 7);
+    }
+}
+
+rope2d_status make_scene(scene *made, rope2d_element in, rope2d_element out, rope2d_table table,
+                         uint32_t flags) {
+    const rope2d_plan_params plan = {sizeof(plan), &spec, in, out, table, flags};
+    const rope2d_positions_params positions = {
+        .struct_size = sizeof(positions),
+        .spec = &spec,
+        .table = table,
+        .tokens = TOKENS,
+        .coordinates = &grid[0][0],
+    };
+    rope2d_status status = rope2d_plan_create(made->device, &plan, &made->plan);
+    if (status == ROPE2D_OK)
+        status = rope2d_positions_create(made->device, &positions, &made->positions);
+    tally_check(&counts, status == ROPE2D_OK, "plan and positions: %s %s", rope2d_status_name(status),
+                logged.text);
+    return status;
+}
+
+void clear_scene(scene *made) {
+    rope2d_plan_destroy(made->plan);
+    rope2d_positions_destroy(made->positions);
+    made->plan = NULL;
+    made->positions = NULL;
+}
+
+static rope2d_view host_view(const layout *l, uint32_t tensor, rope2d_element type, void *base) {
+    const uint64_t size = rope2d_element_size(type);
+    const int64_t token = l->head_stride * HEADS;
+    uint64_t offset = l->offset / 4 * size + l->offset % 4;
+    if (tensor == 1)
+        offset += (uint64_t)token * l->tokens * size;
+    if (tensor == 1 && are_apart)
+        offset = (offset + 255) / 256 * 256;
+    const rope2d_view view = {
+        .base = base,
+        .size = BYTES,
+        .offset = offset,
+        .batch_stride = token * (int64_t)l->tokens,
+        .token_stride = token,
+        .head_stride = l->head_stride,
+    };
+    return view;
+}
+
+static rope2d_vulkan_view device_view(const rope2d_view *view, VkBuffer buffer) {
+    const rope2d_vulkan_view made = {
+        buffer, view->size, view->offset, view->batch_stride, view->token_stride, view->head_stride};
+    return made;
+}
+
+void fill(unsigned char *bytes, rope2d_element type) {
+    static const enum counter_type types[] = {COUNTER_F32, COUNTER_F16, COUNTER_BF16};
+    counter_fill(bytes, types[type], COUNTER_BELL, SEED, 1, 0, BYTES / rope2d_element_size(type));
+}
+
+void make_params(const layout *l, const owner_buffer *in, const owner_buffer *out,
+                 rope2d_vulkan_tensor tensors[2], rope2d_vulkan_binding_params *params) {
+    memset(tensors, 0, 2 * sizeof(*tensors));
+    for (uint32_t i = 0; i < 2; i++) {
+        const rope2d_view from = host_view(l, i, l->in, NULL);
+        const rope2d_view to = host_view(l, i, l->out, NULL);
+        tensors[i].heads = HEADS;
+        tensors[i].in = device_view(&from, in->handle);
+        if (!l->in_place)
+            tensors[i].out = device_view(&to, out->handle);
+    }
+    memset(params, 0, sizeof(*params));
+    params->struct_size = sizeof(*params);
+    params->batch = 1;
+    params->first_token = l->first_token;
+    params->tokens = l->tokens;
+    params->tensor_count = 2;
+    params->tensors = tensors;
+}
+
+void run_cpu(const layout *l, unsigned char *in, unsigned char *out) {
+    scene cpu = {0};
+    rope2d_tensor tensors[2] = {0};
+    const rope2d_device_params params = {.struct_size = sizeof(params)};
+    tally_check(&counts, rope2d_device_create(&params, &cpu.device) == ROPE2D_OK, "the CPU");
+    layout portable = *l;
+    portable.table = ROPE2D_TABLE_BUFFER;
+    for (uint32_t i = 0; i < 2; i++) {
+        tensors[i].heads = HEADS;
+        tensors[i].in = host_view(l, i, l->in, in);
+        if (!l->in_place)
+            tensors[i].out = host_view(l, i, l->out, out);
+    }
+    if (make_scene(&cpu, l->in, l->out, portable.table, ROPE2D_PLAN_NO_SELF_TEST) == ROPE2D_OK) {
+        const rope2d_apply_params apply = {sizeof(apply), 1, l->first_token, l->tokens, 2, tensors};
+        tally_check(&counts, rope2d_apply(cpu.plan, cpu.positions, &apply) == ROPE2D_OK, "apply on the CPU");
+    }
+    clear_scene(&cpu);
+    rope2d_device_destroy(cpu.device);
+}

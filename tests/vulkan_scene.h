@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// What a Vulkan owner rotates in tests: q and k in buffers of its own, and what the CPU makes of the same
+// bytes.
+#ifndef TEST_VULKAN_SCENE_H
+#define TEST_VULKAN_SCENE_H
+
+#include "jobs.h"
+#include "vulkan_owner.h"
+
+#include "rope2d/rope2d_vulkan.h"
+
+enum { SEED = 77, HEADS = 3, HEAD_DIM = 32, PAIRS = HEAD_DIM / 2, TOKENS = 37, BYTES = 32768, GUARD = 0xa5 };
+
+extern tally counts;
+extern captured_log logged;
+
+// ---------------------------------------------------------------------------------------- plan and positions
+
+typedef struct scene {
+    rope2d_device *device;
+    rope2d_plan *plan;
+    rope2d_positions *positions;
+} scene;
+
+extern float grid[TOKENS][2]; // the coordinates of the tokens
+
+void fill_spec(void);
+rope2d_status make_scene(scene *made, rope2d_element in, rope2d_element out, rope2d_table table,
+                         uint32_t flags);
+void clear_scene(scene *made);
+
+// ---------------------------------------------------------------------------------------------- q and k
+
+// q at an odd element, k behind it: in place, or into a second buffer.
+typedef struct layout {
+    rope2d_element in;
+    rope2d_element out;
+    rope2d_table table;
+    bool in_place;
+    uint64_t offset; // bytes
+    int64_t head_stride;
+    uint64_t first_token;
+    uint64_t tokens;
+} layout;
+
+// Where q and k are two dispatches, k begins at an address that suits every device: synchronization
+// validation compares the ranges of descriptors, not what a kernel touches.
+extern bool are_apart;
+
+void fill(unsigned char *bytes, rope2d_element type);
+void make_params(const layout *l, const owner_buffer *in, const owner_buffer *out,
+                 rope2d_vulkan_tensor tensors[2], rope2d_vulkan_binding_params *params);
+void run_cpu(const layout *l, unsigned char *in, unsigned char *out);
+
+#endif
