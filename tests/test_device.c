@@ -118,6 +118,17 @@ static void test_create(void) {
     rope2d_device_destroy(NULL);
 }
 
+static void set_shaders(const char *folder) {
+#ifdef _WIN32
+    _putenv_s("ROPE2D_SHADERS", folder != NULL ? folder : ""); // which an empty value removes
+#else
+    if (folder != NULL)
+        setenv("ROPE2D_SHADERS", folder, 1);
+    else
+        unsetenv("ROPE2D_SHADERS");
+#endif
+}
+
 // Kernels come from the folder of the params, else from that of the environment; an empty one is none.
 static void test_shader_folder(void) {
     static const struct {
@@ -130,10 +141,7 @@ static void test_shader_folder(void) {
         const rope2d_device_params params = {
             .struct_size = sizeof(params), .host = &host, .shader_folder = cases[i].params};
         rope2d_device *device = NULL;
-        if (cases[i].environment != NULL)
-            setenv("ROPE2D_SHADERS", cases[i].environment, 1);
-        else
-            unsetenv("ROPE2D_SHADERS");
+        set_shaders(cases[i].environment);
         expect(rope2d_device_create(&params, &device), ROPE2D_OK, NULL, "a device with a shader folder");
         const char *expected = cases[i].expected;
         const char *folder = device != NULL ? device->shader_folder : "no device";
@@ -144,7 +152,7 @@ static void test_shader_folder(void) {
                "ROPE2D_SHADERS");
         rope2d_device_destroy(device);
     }
-    unsetenv("ROPE2D_SHADERS");
+    set_shaders(NULL);
 }
 
 static void test_plan(rope2d_device *device) {
