@@ -19,11 +19,6 @@ typedef struct counts {
     uint32_t element; // bytes
 } counts;
 
-// The product, or UINT64_MAX where it is more.
-static uint64_t product(uint64_t a, uint64_t b) {
-    return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
-}
-
 static uint64_t sum(uint64_t a, uint64_t b) {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
@@ -37,14 +32,15 @@ static uint64_t round_up(uint64_t value, uint64_t multiple) {
 // yet has the same size wherever it begins.
 static uint64_t kept_elements(const rope2d_span *span, const counts *n) {
     uint64_t elements = (uint64_t)n->head_dim + 1;
-    elements = sum(elements, product(n->batch - 1, (uint64_t)span->batch_stride));
-    elements = sum(elements, product(n->tokens - 1, (uint64_t)span->token_stride));
-    return sum(elements, product(n->heads - 1, (uint64_t)span->head_stride));
+    elements = sum(elements, rope2d_product(n->batch - 1, (uint64_t)span->batch_stride));
+    elements = sum(elements, rope2d_product(n->tokens - 1, (uint64_t)span->token_stride));
+    return sum(elements, rope2d_product(n->heads - 1, (uint64_t)span->head_stride));
 }
 
 // Heads begin at even elements, so that wide units suit.
 static uint64_t packed_elements(const counts *n) {
-    return product(product(n->batch, n->tokens), product(n->heads, round_up(n->head_dim, 2)));
+    return rope2d_product(rope2d_product(n->batch, n->tokens),
+                          rope2d_product(n->heads, round_up(n->head_dim, 2)));
 }
 
 static void keep(rope2d_stage_side *side, const rope2d_span *span, const counts *n) {
@@ -67,7 +63,8 @@ static bool lay_out_side(rope2d_stage_side *side, const rope2d_span *span, const
     const uint64_t kept = kept_elements(span, n);
     const uint64_t packed = packed_elements(n);
     const uint64_t most = buffer_bytes / n->element < MAX_ELEMENTS ? buffer_bytes / n->element : MAX_ELEMENTS;
-    const bool suits = tight ? kept <= packed : kept <= sum(product(packed, 2), KEEP_SLACK / n->element);
+    const bool suits =
+        tight ? kept <= packed : kept <= sum(rope2d_product(packed, 2), KEEP_SLACK / n->element);
     const bool is_kept = (suits && kept <= most - 1) || packed > most - 1;
     const uint64_t elements = is_kept ? kept : packed;
     if (elements > most - 1)
@@ -168,8 +165,9 @@ static bool count_groups(const rope2d_cutter *cutter, rope2d_piece *piece) {
     const uint32_t size = cutter->limits.group_size;
     uint64_t groups = 0;
     for (uint32_t i = 0; i < piece->tensor_count; i++) {
-        const uint64_t heads = product(product(piece->batch, piece->tokens), piece->tensors[i].tensor->heads);
-        groups = sum(groups, round_up(product(heads, units), size) / size);
+        const uint64_t heads =
+            rope2d_product(rope2d_product(piece->batch, piece->tokens), piece->tensors[i].tensor->heads);
+        groups = sum(groups, round_up(rope2d_product(heads, units), size) / size);
     }
     if (groups > (uint64_t)UINT32_MAX / size)
         return false;
@@ -186,8 +184,8 @@ static bool count_groups(const rope2d_cutter *cutter, rope2d_piece *piece) {
 
 static bool rows_fit(const rope2d_cutter *cutter, const rope2d_piece *piece) {
     const uint64_t range = cutter->limits.row_range ? cutter->limits.row_range : MAX_ELEMENTS;
-    const uint64_t rows = product(piece->tokens, cutter->plan->pattern.row_axes);
-    return sum(product(piece->batch - 1, cutter->limits.row_batch_stride), rows) <= range;
+    const uint64_t rows = rope2d_product(piece->tokens, cutter->plan->pattern.row_axes);
+    return sum(rope2d_product(piece->batch - 1, cutter->limits.row_batch_stride), rows) <= range;
 }
 
 // Lays a piece of so many batch elements and tokens out; false when it does not fit the device.

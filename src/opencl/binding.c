@@ -136,10 +136,6 @@ static bool is_even(const rope2d_stage_side *side, rope2d_element element) {
            ((side->first | side->batch_stride | side->token_stride | side->head_stride) & 1u) == 0;
 }
 
-static uint64_t product(uint64_t a, uint64_t b) {
-    return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
-}
-
 static rope2d_status lay_out(rope2d_opencl_binding *binding, const rope2d_opencl_binding_params *params) {
     const rope2d_plan *plan = binding->plan;
     rope2d_piece *piece = &binding->piece;
@@ -166,8 +162,8 @@ static rope2d_status lay_out(rope2d_opencl_binding *binding, const rope2d_opencl
     }
     binding->units = piece->wide ? plan->pattern.wide.count : plan->pattern.single.count;
     for (uint32_t i = 0; i < params->tensor_count; i++) {
-        uint64_t own = product(product(params->batch, params->tokens),
-                               product(binding->tensors[i].heads, binding->units));
+        uint64_t own = rope2d_product(rope2d_product(params->batch, params->tokens),
+                                      rope2d_product(binding->tensors[i].heads, binding->units));
         lanes = own > UINT32_MAX ? UINT64_MAX : lanes + (own + group - 1) / group * group;
         if (lanes > INT32_MAX)
             return rope2d_fail(&plan->device->host, ROPE2D_ERROR_LIMIT,
@@ -192,7 +188,8 @@ static rope2d_status check_rows(rope2d_opencl_binding *binding, const rope2d_ope
     if (params->row_bound > 0 && params->row_bound < binding->row_bound)
         binding->row_bound = params->row_bound;
     CL(cl->GetMemObjectInfo(params->rows, CL_MEM_SIZE, sizeof(size), &size, NULL));
-    uint64_t rows = product(product(binding->row_batch, binding->row_tokens), positions->pattern.row_axes);
+    uint64_t rows =
+        rope2d_product(rope2d_product(binding->row_batch, binding->row_tokens), positions->pattern.row_axes);
     if (rows == 0 || rows > INT32_MAX || rows > size / sizeof(int32_t))
         return rope2d_fail(
             cl->host, ROPE2D_ERROR_ROW,

@@ -228,17 +228,13 @@ static void write_dispatch(rope2d_vulkan_binding *binding, const struct update *
     dispatch->groups[1] = piece->groups[1];
 }
 
-static uint64_t product(uint64_t a, uint64_t b) {
-    return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
-}
-
 // What may go wrong with the caller's rows: their memory is too small, or begins where no descriptor can.
 static rope2d_status check_rows(const rope2d_vulkan_binding *binding, const struct update *update) {
     const rope2d_vulkan_binding_params *params = update->params;
     const rope2d_pattern *pattern = &binding->positions->pattern;
     const uint32_t alignment = binding->plan->device->info.buffer_offset_alignment;
     const uint32_t batch = params->row_batch > 1 ? params->row_batch : 1;
-    const uint64_t count = product(product(batch, params->row_tokens), pattern->row_axes);
+    const uint64_t count = rope2d_product(rope2d_product(batch, params->row_tokens), pattern->row_axes);
     if (params->row_offset % alignment != 0)
         return rope2d_fail(update->host, ROPE2D_ERROR_TENSOR_ALIGNMENT,
                            "params.row_offset is %" PRIu64 ", must be a multiple of %u", params->row_offset,
