@@ -6,6 +6,8 @@
 #ifndef ROPE2D_SHAPE_H
 #define ROPE2D_SHAPE_H
 
+#include "element.h"
+
 #define R_BATCH             0 // batch elements of this dispatch
 #define R_TOKENS            1 // tokens of this dispatch
 #define R_ROW_FIRST         2 // row number of batch element 0, token 0, axis 0
@@ -45,10 +47,5 @@
 #define R_UNIT_LO(word)         ((word)&0xfffu)
 #define R_UNIT_HI(word)         (((word) >> 12) & 0xfffu)
 #define R_UNIT_AXIS(word, pair) (((word) >> (24u + 2u * (pair))) & 3u)
-
-// Element types, as in rope2d_element.
-#define R_F32  0u
-#define R_F16  1u
-#define R_BF16 2u
 
 #endif

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_TEXT = 1 << 16, MAX_EDITS = 4, FILES = 3 };
+enum { MAX_TEXT = 1 << 16, MAX_EDITS = 4, FILES = 5 };
 
 static tally counts;
 
-static const char *const files[FILES] = {"rope2d.cl", "core.h", "shape.h"};
+static const char *const files[FILES] = {"rope2d.cl", "core.h", "arithmetic.h", "shape.h", "element.h"};
 
 // The first `from` becomes `to`, in whichever file has it.
 typedef struct edit {
@@ -118,7 +118,8 @@ static void check_folder(uint32_t index, const job_result *expected) {
     const edit broken = {"float turned = a - b;", "float turned = nonsense - b;"};
     status = run_edited(index, &plain_job, &broken, 1, &log, &found);
     tally_check(&counts,
-                status == ROPE2D_ERROR_COMPILE && strstr(log.text, "nonsense") && strstr(log.text, "core.h:"),
+                status == ROPE2D_ERROR_COMPILE && strstr(log.text, "nonsense") &&
+                    strstr(log.text, "arithmetic.h:"),
                 "a kernel that does not compile: %s: %s", rope2d_status_name(status), log.text);
     job_release(&found);
 

@@ -221,9 +221,10 @@ static void several_threads(uint32_t index) {
 
 // --------------------------------------------------------------------------------------- kernels from disk
 
+static const char *const files[] = {"rope2d.comp", "core.h", "arithmetic.h", "shape.h", "element.h"};
+
 // Copies the project's shaders, each line that begins with `from` replaced.
 static bool copy_shaders(const char *folder, const char *from, const char *to) {
-    static const char *const files[] = {"rope2d.comp", "core.h", "shape.h"};
     const char *root = getenv("ROPE2D_SOURCE_ROOT");
     char path[2048];
     char line[1024];
@@ -246,7 +247,6 @@ static bool copy_shaders(const char *folder, const char *from, const char *to) {
 }
 
 static void remove_shaders(const char *folder) {
-    static const char *const files[] = {"rope2d.comp", "core.h", "shape.h"};
     char path[2048];
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         snprintf(path, sizeof(path), "%s/%s", folder, files[i]);
@@ -285,7 +285,7 @@ static void edited_shaders(uint32_t index, const char *folder) {
     copy_shaders(folder, "    precise float turned = a - b;", "    precise float turned = a - nothing;\n");
     device = open_device(index, 0, folder);
     if (device != NULL)
-        expect_log(device, ROPE2D_ERROR_COMPILE, "core.h:", "a kernel that does not compile");
+        expect_log(device, ROPE2D_ERROR_COMPILE, "arithmetic.h:", "a kernel that does not compile");
     copy_shaders(folder, "#include \"core.h\"", "#include \"missing.h\"\n");
     device = open_device(index, 0, folder);
     if (device != NULL)
