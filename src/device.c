@@ -12,7 +12,8 @@ static const rope2d_backend_ops *const backends[ROPE2D_BACKEND_COUNT] = {
     [ROPE2D_BACKEND_OPENCL] = &rope2d_opencl_ops,
 };
 
-static const uint32_t known_flags = ROPE2D_DEVICE_MINIMUM_LIMITS | ROPE2D_DEVICE_RUNTIME_COMPILE;
+static const uint32_t known_flags =
+    ROPE2D_DEVICE_MINIMUM_LIMITS | ROPE2D_DEVICE_RUNTIME_COMPILE | ROPE2D_DEVICE_PORTABLE;
 
 static rope2d_status check_backend(const rope2d_host *host, rope2d_backend backend) {
     if ((unsigned)backend >= ROPE2D_BACKEND_COUNT)

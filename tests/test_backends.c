@@ -237,7 +237,8 @@ static void run_cases(struct suite *suite) {
 
 static void open_devices(struct suite *suite) {
     uint32_t flags = suite->options.minimum_limits ? ROPE2D_DEVICE_MINIMUM_LIMITS : 0;
-    if (harness_device_open(&suite->portable, ROPE2D_BACKEND_CPU, 0, 0, false) != ROPE2D_OK)
+    if (harness_device_open(&suite->portable, ROPE2D_BACKEND_CPU, 0, ROPE2D_DEVICE_PORTABLE, false) !=
+        ROPE2D_OK)
         harness_fail(&suite->report, "the CPU does not open\n%s", suite->portable.log.text);
     harness_devices_find(&suite->found, suite->options.device, &suite->report);
     for (uint32_t i = 0; i < suite->found.count; i++) {
@@ -339,7 +340,7 @@ int main(int argc, char **argv) {
     }
     if (suite.options.print_expected) {
         suite.options.device = "cpu";
-        (void)harness_device_open(&suite.portable, ROPE2D_BACKEND_CPU, 0, 0, false);
+        (void)harness_device_open(&suite.portable, ROPE2D_BACKEND_CPU, 0, ROPE2D_DEVICE_PORTABLE, false);
         printf("# SPDX-License-Identifier: MIT\n"
                "# Hashes of the portable path's outputs; written by test_backends --print-expected.\n");
         run_cases(&suite);

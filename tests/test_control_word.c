@@ -66,7 +66,8 @@ static float *table_of(struct harness_device *device, const struct harness_work 
 
 static void make_examples(struct suite *suite) {
     struct harness_device portable;
-    rope2d_status opened = harness_device_open(&portable, ROPE2D_BACKEND_CPU, 0, 0, false);
+    rope2d_status opened =
+        harness_device_open(&portable, ROPE2D_BACKEND_CPU, 0, ROPE2D_DEVICE_PORTABLE, false);
     for (size_t i = 0; i < CASES * TYPES && opened == ROPE2D_OK; i++) {
         struct example *example = &suite->examples[i / TYPES][i % TYPES];
         const struct harness_case *what = harness_case_find(case_names[i / TYPES]);

@@ -41,7 +41,8 @@ static bool begin(struct control *control, const char *name, struct harness_type
     uint64_t dispatches;
     contracts = false;
     memset(control, 0, sizeof(*control));
-    if (harness_device_open(&control->device, ROPE2D_BACKEND_CPU, 0, 0, false) != ROPE2D_OK ||
+    if (harness_device_open(&control->device, ROPE2D_BACKEND_CPU, 0, ROPE2D_DEVICE_PORTABLE, false) !=
+            ROPE2D_OK ||
         !harness_work_make(&control->work, harness_case_find(name), types, SEED))
         return false;
     struct harness_work *work = &control->work;
@@ -62,7 +63,8 @@ static bool run(struct control *control) {
     double worst;
     // The plan that is kept is of the right spec.
     harness_device_close(&control->device);
-    rope2d_status status = harness_device_open(&control->device, ROPE2D_BACKEND_CPU, 0, 0, false);
+    rope2d_status status =
+        harness_device_open(&control->device, ROPE2D_BACKEND_CPU, 0, ROPE2D_DEVICE_PORTABLE, false);
     if (status == ROPE2D_OK)
         status =
             harness_run(&control->device, &control->work, ROPE2D_TABLE_BUFFER, control->blocks, &dispatches);

@@ -99,8 +99,8 @@ static void test_create(void) {
     expect(rope2d_device_create(&params, &device), ROPE2D_ERROR_DEVICE_INDEX, "index is 1", "second CPU");
     expect(device == NULL ? ROPE2D_OK : ROPE2D_STATUS_COUNT, ROPE2D_OK, NULL, "a failure gives NULL");
     params.index = 0;
-    params.flags = 4;
-    expect(rope2d_device_create(&params, &device), ROPE2D_ERROR_ENUM, "flags is 0x4", "unknown flag");
+    params.flags = 1u << 30;
+    expect(rope2d_device_create(&params, &device), ROPE2D_ERROR_ENUM, "flags is 0x40000000", "unknown flag");
     params.flags = 0;
     params.backend = ROPE2D_BACKEND_COUNT;
     expect(rope2d_device_create(&params, &device), ROPE2D_ERROR_ENUM, "backend is 3", "unknown backend");

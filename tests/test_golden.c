@@ -197,7 +197,8 @@ static void check_case(struct suite *suite, const char *folder, const char *name
 
 static bool open_all(struct suite *suite, const char *wanted) {
     harness_devices_find(&suite->found, wanted, &suite->report);
-    rope2d_status status = harness_device_open(&suite->portable, ROPE2D_BACKEND_CPU, 0, 0, false);
+    rope2d_status status =
+        harness_device_open(&suite->portable, ROPE2D_BACKEND_CPU, 0, ROPE2D_DEVICE_PORTABLE, false);
     for (uint32_t i = 0; i < suite->found.count && status == ROPE2D_OK; i++)
         status = harness_device_open(&suite->devices[i], suite->found.infos[i].backend,
                                      suite->found.infos[i].index, 0, false);

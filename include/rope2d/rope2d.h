@@ -170,7 +170,9 @@ enum {
     ROPE2D_DEVICE_MINIMUM_LIMITS =
         1 << 0, // clamp the reported limits to those that the API guarantees everywhere
     ROPE2D_DEVICE_RUNTIME_COMPILE =
-        1 << 1 // Vulkan: compile GLSL with shaderc instead of using the embedded SPIR-V
+        1 << 1, // Vulkan: compile GLSL with shaderc instead of using the embedded SPIR-V
+    ROPE2D_DEVICE_PORTABLE =
+        1 << 2 // CPU: the portable C path alone, without SIMD: the reference of every other path
 };
 
 typedef struct rope2d_device_params {

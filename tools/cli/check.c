@@ -144,7 +144,7 @@ static int open_devices(struct check *check) {
     int result = devices_choose("cpu", true, &portable);
     const struct device_choice *choice;
     if (!result)
-        result = device_open(&portable, false, 0, &check->portable, &choice);
+        result = device_open(&portable, false, ROPE2D_DEVICE_PORTABLE, &check->portable, &choice);
     devices_free(&portable);
     if (!result)
         result = devices_choose(check->device, false, &check->list);
