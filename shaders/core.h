@@ -12,6 +12,7 @@
 //   R_IN, R_OUT                element types
 //   R_WIDE, R_TWO_ANGLES       four pairs to a unit or one; two angles to a pair or one
 //   R_SHAPE(i) R_UNIT(i) R_ROW(i)   words of the shape, units of the plan, row numbers
+//   R_RANGE(i)                 words of the shape below R_RANGE_WORDS
 //   r_entry r_read_entry(i)    (cos, sin) as a type with .x and .y
 //   r_load(k, i)               the bits of element i of input k (R_IN), in the low bits
 //   r_store(k, i, bits)        the same for output k (R_OUT); a 16-bit store leaves its neighbour in the word alone
@@ -121,23 +122,24 @@ R_FN void r_unit(R_MEM uint k, uint unit, uint in_at, uint out_at, uint row_at, 
 R_FN void r_invocation(R_MEM uint lane) {
     uint k = 0u;
     for (uint i = 1u; i < R_SHAPE(R_TENSOR_COUNT); i++) {
-        if (lane >= R_SHAPE(R_TENSORS + i * R_TENSOR_WORDS + R_LANE_FIRST))
+        if (lane >= R_RANGE(R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS + R_LANE_FIRST))
             k = i;
     }
     uint tensor = R_TENSORS + k * R_TENSOR_WORDS;
-    uint item = lane - R_SHAPE(tensor + R_LANE_FIRST);
-    if (item >= R_SHAPE(tensor + R_LANES))
+    uint moving = R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS;
+    uint item = lane - R_RANGE(moving + R_LANE_FIRST);
+    if (item >= R_RANGE(moving + R_LANES))
         return;
     uint unit = item % R_SHAPE(R_UNITS);
     item /= R_SHAPE(R_UNITS);
     uint head = item % R_SHAPE(tensor + R_HEADS);
     item /= R_SHAPE(tensor + R_HEADS);
-    uint token = item % R_SHAPE(R_TOKENS);
-    uint batch = item / R_SHAPE(R_TOKENS);
-    uint in_at = R_SHAPE(tensor + R_IN_FIRST) + batch * R_SHAPE(tensor + R_IN_BATCH_STRIDE) +
+    uint token = item % R_RANGE(R_TOKENS);
+    uint batch = item / R_RANGE(R_TOKENS);
+    uint in_at = R_RANGE(moving + R_IN_FIRST) + batch * R_SHAPE(tensor + R_IN_BATCH_STRIDE) +
                  token * R_SHAPE(tensor + R_IN_TOKEN_STRIDE) + head * R_SHAPE(tensor + R_IN_HEAD_STRIDE);
-    uint out_at = R_SHAPE(tensor + R_OUT_FIRST) + batch * R_SHAPE(tensor + R_OUT_BATCH_STRIDE) +
+    uint out_at = R_RANGE(moving + R_OUT_FIRST) + batch * R_SHAPE(tensor + R_OUT_BATCH_STRIDE) +
                   token * R_SHAPE(tensor + R_OUT_TOKEN_STRIDE) + head * R_SHAPE(tensor + R_OUT_HEAD_STRIDE);
-    uint row_at = R_SHAPE(R_ROW_FIRST) + batch * R_SHAPE(R_ROW_BATCH_STRIDE) + token * R_SHAPE(R_ROW_AXES);
+    uint row_at = R_RANGE(R_ROW_FIRST) + batch * R_SHAPE(R_ROW_BATCH_STRIDE) + token * R_SHAPE(R_ROW_AXES);
     r_unit(R_M k, unit, in_at, out_at, row_at, head);
 }

@@ -48,6 +48,7 @@ typedef struct r_memory {
 #define R_FLOAT(u)     ((float)(u))
 #define R_UINT(i)      ((uint32_t)(i))
 #define R_SHAPE(i)     (memory->shape[i])
+#define R_RANGE(i)     R_SHAPE(i)
 #define R_UNIT(i)      (memory->units[i])
 #define R_ROW(i)       (memory->rows[i])
 #define R_BITS(f)      r_bits(f)

@@ -40,6 +40,7 @@ typedef struct r_memory {
 #define R_BITS(f)      as_uint(f)
 #define R_FROM_BITS(u) as_float(u)
 #define R_SHAPE(i)     (memory->shape[i])
+#define R_RANGE(i)     R_SHAPE(i)
 #define R_UNIT(i)      (memory->units[i])
 #define R_ROW(i)       (memory->rows[i])
 

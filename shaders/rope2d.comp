@@ -16,6 +16,9 @@ layout(constant_id = 4) const bool R_TWO_ANGLES = false;
 layout(set = 0, binding = 0, std140) uniform Shape {
     uvec4 words[R_SHAPE_WORDS / 4];
 } shape;
+layout(push_constant, std430) uniform Range {
+    uint words[R_RANGE_WORDS];
+} range;
 layout(set = 0, binding = 1, std140) uniform Units {
     uvec4 words[1024]; // ROPE2D_MAX_HEAD_DIM / 4: 16 KiB, the least that every device can bind
 } units;
@@ -54,6 +57,7 @@ R_DECLARE_SLOT(3)
 #define R_BITS(f)      floatBitsToUint(f)
 #define R_FROM_BITS(u) uintBitsToFloat(u)
 #define R_SHAPE(i)     (shape.words[(i) >> 2][(i) & 3])
+#define R_RANGE(i)     (range.words[i])
 #define R_UNIT(i)      (units.words[(i) >> 2][(i) & 3])
 #define R_ROW(i)       (rows[i])
 #define r_entry        vec2
@@ -110,6 +114,6 @@ void r_store_two(uint k, uint at, uint both) {
 #include "core.h"
 
 void main() {
-    r_invocation((gl_WorkGroupID.y * R_SHAPE(R_GROUPS_X) + gl_WorkGroupID.x) * gl_WorkGroupSize.x +
+    r_invocation((gl_WorkGroupID.y * R_RANGE(R_GROUPS_X) + gl_WorkGroupID.x) * gl_WorkGroupSize.x +
                  gl_LocalInvocationID.x);
 }

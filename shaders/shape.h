@@ -8,34 +8,43 @@
 
 #include "element.h"
 
-#define R_BATCH             0 // batch elements of this dispatch
-#define R_TOKENS            1 // tokens of this dispatch
-#define R_ROW_FIRST         2 // row number of batch element 0, token 0, axis 0
-#define R_ROW_BATCH_STRIDE  3 // 0: all batch elements share their positions
-#define R_ROW_AXES          4 // row numbers of a token
-#define R_TABLE_ROWS        5 // rows are clamped below this
-#define R_TABLE_ROW_STRIDE  6
-#define R_TABLE_HEAD_STRIDE 7  // 0: all heads share their frequencies
-#define R_TABLE_FOLD        8  // texture: log2 of its width in texels
-#define R_UNITS             9  // units of a head: what an invocation handles
-#define R_PAIR_UNITS        10 // the first of them rotate, the rest pass through
-#define R_GROUPS_X          11 // workgroups in x; those past 65,535 go on in y
-#define R_TENSOR_COUNT      12
-#define R_TENSORS           16 // where the tensors' words begin
+// First the words that a range of tokens changes: Vulkan takes them from push constants, so that one binding
+// records many ranges.
+#define R_TOKENS        0 // tokens of this dispatch
+#define R_ROW_FIRST     1 // row number of batch element 0, token 0, axis 0
+#define R_GROUPS_X      2 // workgroups in x; those past 65,535 go on in y
+#define R_RANGE_TENSORS 4 // where the tensors' range words begin
 
-// The words of a tensor.
+// The range words of a tensor.
+#define R_IN_FIRST           0 // element of batch 0, token 0, head 0, channel 0
+#define R_OUT_FIRST          1
+#define R_LANE_FIRST         2 // its first invocation, a multiple of the workgroup's size
+#define R_LANES              3 // batch * tokens * heads * units
+#define R_RANGE_TENSOR_WORDS 4
+
+#define R_RANGE_WORDS 20 // 80 bytes of push constants
+
+#define R_BATCH             20 // batch elements of this dispatch
+#define R_ROW_BATCH_STRIDE  21 // 0: all batch elements share their positions
+#define R_ROW_AXES          22 // row numbers of a token
+#define R_TABLE_ROWS        23 // rows are clamped below this
+#define R_TABLE_ROW_STRIDE  24
+#define R_TABLE_HEAD_STRIDE 25 // 0: all heads share their frequencies
+#define R_TABLE_FOLD        26 // texture: log2 of its width in texels
+#define R_UNITS             27 // units of a head: what an invocation handles
+#define R_PAIR_UNITS        28 // the first of them rotate, the rest pass through
+#define R_TENSOR_COUNT      29
+#define R_TENSORS           32 // where the tensors' other words begin
+
+// The other words of a tensor.
 #define R_HEADS            0
-#define R_IN_FIRST         1 // element of batch 0, token 0, head 0, channel 0
-#define R_IN_BATCH_STRIDE  2
-#define R_IN_TOKEN_STRIDE  3
-#define R_IN_HEAD_STRIDE   4
-#define R_OUT_FIRST        5
-#define R_OUT_BATCH_STRIDE 6
-#define R_OUT_TOKEN_STRIDE 7
-#define R_OUT_HEAD_STRIDE  8
-#define R_LANE_FIRST       9  // its first invocation, a multiple of the workgroup's size
-#define R_LANES            10 // batch * tokens * heads * units
-#define R_TENSOR_WORDS     12
+#define R_IN_BATCH_STRIDE  1
+#define R_IN_TOKEN_STRIDE  2
+#define R_IN_HEAD_STRIDE   3
+#define R_OUT_BATCH_STRIDE 4
+#define R_OUT_TOKEN_STRIDE 5
+#define R_OUT_HEAD_STRIDE  6
+#define R_TENSOR_WORDS     8
 
 #define R_MAX_DISPATCH_TENSORS 4
 #define R_SHAPE_WORDS          (R_TENSORS + R_MAX_DISPATCH_TENSORS * R_TENSOR_WORDS)

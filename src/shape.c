@@ -5,17 +5,20 @@
 
 #include <string.h>
 
-static void write_tensor(uint32_t *words, const rope2d_stage_tensor *staged, uint32_t lane_first,
-                         uint32_t lanes) {
+static void write_tensor(uint32_t *words, const rope2d_stage_tensor *staged) {
     words[R_HEADS] = staged->tensor->heads;
-    words[R_IN_FIRST] = staged->in.first;
     words[R_IN_BATCH_STRIDE] = staged->in.batch_stride;
     words[R_IN_TOKEN_STRIDE] = staged->in.token_stride;
     words[R_IN_HEAD_STRIDE] = staged->in.head_stride;
-    words[R_OUT_FIRST] = staged->out.first;
     words[R_OUT_BATCH_STRIDE] = staged->out.batch_stride;
     words[R_OUT_TOKEN_STRIDE] = staged->out.token_stride;
     words[R_OUT_HEAD_STRIDE] = staged->out.head_stride;
+}
+
+static void write_range(uint32_t *words, const rope2d_stage_tensor *staged, uint32_t lane_first,
+                        uint32_t lanes) {
+    words[R_IN_FIRST] = staged->in.first;
+    words[R_OUT_FIRST] = staged->out.first;
     words[R_LANE_FIRST] = lane_first;
     words[R_LANES] = lanes;
 }
@@ -51,7 +54,8 @@ void rope2d_shape_write(uint32_t *words, const rope2d_plan *plan, const rope2d_p
     uint32_t lane = 0;
     for (uint32_t i = 0; i < piece->tensor_count; i++) {
         const uint32_t lanes = piece->batch * piece->tokens * piece->tensors[i].tensor->heads * units->count;
-        write_tensor(words + R_TENSORS + i * R_TENSOR_WORDS, &piece->tensors[i], lane, lanes);
+        write_tensor(words + R_TENSORS + i * R_TENSOR_WORDS, &piece->tensors[i]);
+        write_range(words + R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS, &piece->tensors[i], lane, lanes);
         lane += (lanes + group_size - 1) / group_size * group_size;
     }
 }

@@ -182,6 +182,19 @@ static bool count_groups(const rope2d_cutter *cutter, rope2d_piece *piece) {
     return true;
 }
 
+// Fewer tokens need no more workgroups, so that what fitted still fits.
+void rope2d_piece_narrow(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits,
+                         uint32_t skip, uint32_t tokens) {
+    const rope2d_cutter cutter = {.plan = plan, .limits = *limits};
+    piece->token_first += skip;
+    piece->tokens = tokens;
+    for (uint32_t i = 0; i < piece->tensor_count; i++) {
+        piece->tensors[i].in.first += skip * piece->tensors[i].in.token_stride;
+        piece->tensors[i].out.first += skip * piece->tensors[i].out.token_stride;
+    }
+    count_groups(&cutter, piece);
+}
+
 static bool rows_fit(const rope2d_cutter *cutter, const rope2d_piece *piece) {
     const uint64_t range = cutter->limits.row_range ? cutter->limits.row_range : MAX_ELEMENTS;
     const uint64_t rows = rope2d_product(piece->tokens, cutter->plan->pattern.row_axes);

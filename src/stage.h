@@ -70,6 +70,10 @@ void rope2d_cutter_begin(rope2d_cutter *cutter, const rope2d_plan *plan, const r
 // Fails with ROPE2D_ERROR_LIMIT when one token of one tensor does not fit.
 rope2d_status rope2d_cutter_next(rope2d_cutter *cutter, rope2d_piece *piece, bool *more);
 
+// Leaves of a piece `tokens` of its tokens, from its token `skip` on: at least one, and no more than it has.
+void rope2d_piece_narrow(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits,
+                         uint32_t skip, uint32_t tokens);
+
 // Copies a tensor's elements into staging memory of side->bytes bytes, and back. In staging, what is no
 // element stays as it was.
 void rope2d_stage_in(const rope2d_plan *plan, const rope2d_piece *piece, uint32_t tensor, void *staging);

@@ -155,12 +155,14 @@ struct dispatch {
 static bool invoke(struct dispatch *d, uint32_t lane) {
     const uint32_t *w = d->words;
     uint32_t k = 0;
-    while (k + 1 < w[R_TENSOR_COUNT] && lane >= w[R_TENSORS + (k + 1) * R_TENSOR_WORDS + R_LANE_FIRST])
+    while (k + 1 < w[R_TENSOR_COUNT] &&
+           lane >= w[R_RANGE_TENSORS + (k + 1) * R_RANGE_TENSOR_WORDS + R_LANE_FIRST])
         k++;
     const uint32_t *t = w + R_TENSORS + k * R_TENSOR_WORDS;
-    if (lane - t[R_LANE_FIRST] >= t[R_LANES])
+    const uint32_t *r = w + R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS;
+    if (lane - r[R_LANE_FIRST] >= r[R_LANES])
         return true;
-    uint32_t item = lane - t[R_LANE_FIRST];
+    uint32_t item = lane - r[R_LANE_FIRST];
     const uint32_t unit = item % w[R_UNITS];
     const uint32_t head = item / w[R_UNITS] % t[R_HEADS];
     const uint32_t token = item / w[R_UNITS] / t[R_HEADS] % w[R_TOKENS];
@@ -175,9 +177,9 @@ static bool invoke(struct dispatch *d, uint32_t lane) {
     const uint64_t row = d->e->row_base + w[R_ROW_FIRST] + (uint64_t)batch * w[R_ROW_BATCH_STRIDE] +
                          (uint64_t)token * w[R_ROW_AXES];
     for (uint32_t c = 0; c < d->e->plan.pattern.head_dim; c++) {
-        const uint64_t in = (uint64_t)t[R_IN_FIRST] + (uint64_t)batch * t[R_IN_BATCH_STRIDE] +
+        const uint64_t in = (uint64_t)r[R_IN_FIRST] + (uint64_t)batch * t[R_IN_BATCH_STRIDE] +
                             (uint64_t)token * t[R_IN_TOKEN_STRIDE] + (uint64_t)head * t[R_IN_HEAD_STRIDE] + c;
-        const uint64_t out = (uint64_t)t[R_OUT_FIRST] + (uint64_t)batch * t[R_OUT_BATCH_STRIDE] +
+        const uint64_t out = (uint64_t)r[R_OUT_FIRST] + (uint64_t)batch * t[R_OUT_BATCH_STRIDE] +
                              (uint64_t)token * t[R_OUT_TOKEN_STRIDE] + (uint64_t)head * t[R_OUT_HEAD_STRIDE] +
                              c;
         if ((in + 1) * in_size > s->in.bytes || (out + 1) * out_size > s->out.bytes)
@@ -200,7 +202,7 @@ static bool run_lanes(struct dispatch *d) {
             for (uint64_t i = 0; good && i < size; i++)
                 good = invoke(d, (uint32_t)((y * d->words[R_GROUPS_X] + x) * size + i));
     for (uint32_t i = 0; d->seen && i < d->piece->tensor_count; i++) {
-        const uint32_t *t = d->words + R_TENSORS + i * R_TENSOR_WORDS;
+        const uint32_t *t = d->words + R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS;
         good &= t[R_LANE_FIRST] % size == 0;
         lanes += t[R_LANES];
         for (uint32_t lane = 0; good && lane < t[R_LANES]; lane++)

@@ -103,23 +103,30 @@ void make_params(const layout *l, const owner_buffer *in, const owner_buffer *ou
     params->tensors = tensors;
 }
 
-void run_cpu(const layout *l, unsigned char *in, unsigned char *out) {
+void run_cpu_range(const layout *l, const rope2d_vulkan_range *range, unsigned char *in, unsigned char *out) {
     scene cpu = {0};
     rope2d_tensor tensors[2] = {0};
     const rope2d_device_params params = {.struct_size = sizeof(params)};
     tally_check(&counts, rope2d_device_create(&params, &cpu.device) == ROPE2D_OK, "the CPU");
-    layout portable = *l;
-    portable.table = ROPE2D_TABLE_BUFFER;
     for (uint32_t i = 0; i < 2; i++) {
+        const uint64_t skipped = range->tensor_token * (uint64_t)l->head_stride * HEADS;
         tensors[i].heads = HEADS;
         tensors[i].in = host_view(l, i, l->in, in);
-        if (!l->in_place)
-            tensors[i].out = host_view(l, i, l->out, out);
+        tensors[i].in.offset += skipped * rope2d_element_size(l->in);
+        if (l->in_place)
+            continue;
+        tensors[i].out = host_view(l, i, l->out, out);
+        tensors[i].out.offset += skipped * rope2d_element_size(l->out);
     }
-    if (make_scene(&cpu, l->in, l->out, portable.table, ROPE2D_PLAN_NO_SELF_TEST) == ROPE2D_OK) {
-        const rope2d_apply_params apply = {sizeof(apply), 1, l->first_token, l->tokens, 2, tensors};
+    if (make_scene(&cpu, l->in, l->out, ROPE2D_TABLE_BUFFER, ROPE2D_PLAN_NO_SELF_TEST) == ROPE2D_OK) {
+        const rope2d_apply_params apply = {sizeof(apply), 1, range->first_token, range->tokens, 2, tensors};
         tally_check(&counts, rope2d_apply(cpu.plan, cpu.positions, &apply) == ROPE2D_OK, "apply on the CPU");
     }
     clear_scene(&cpu);
     rope2d_device_destroy(cpu.device);
+}
+
+void run_cpu(const layout *l, unsigned char *in, unsigned char *out) {
+    const rope2d_vulkan_range all = {l->first_token, 0, l->tokens};
+    run_cpu_range(l, &all, in, out);
 }

@@ -52,5 +52,6 @@ void fill(unsigned char *bytes, rope2d_element type);
 void make_params(const layout *l, const owner_buffer *in, const owner_buffer *out,
                  rope2d_vulkan_tensor tensors[2], rope2d_vulkan_binding_params *params);
 void run_cpu(const layout *l, unsigned char *in, unsigned char *out);
+void run_cpu_range(const layout *l, const rope2d_vulkan_range *range, unsigned char *in, unsigned char *out);
 
 #endif

@@ -9,7 +9,7 @@
 //     rope2d_vulkan_record            into the caller's VkCommandBuffer, every frame
 //
 // Nothing beyond core Vulkan 1.0 is used, with every feature off, so that it does not matter which extensions
-// and features were enabled. docs/synchronisation.md writes out the barriers.
+// and features were enabled. docs/synchronisation_vulkan.md writes out the barriers.
 #ifndef ROPE2D_VULKAN_H
 #define ROPE2D_VULKAN_H
 
@@ -75,7 +75,7 @@ typedef struct rope2d_vulkan_tensor {
     rope2d_vulkan_view out; // the same buffer, offset and strides as in: in place. All zero: in place
 } rope2d_vulkan_tensor;
 
-// As rope2d_apply_params. The range of tokens is fixed when a binding is made or updated.
+// As rope2d_apply_params. rope2d_vulkan_record_range takes some of the tokens, with other positions.
 typedef struct rope2d_vulkan_binding_params {
     size_t struct_size;
     uint32_t batch;        // 0 records nothing
@@ -131,8 +131,46 @@ ROPE2D_API uint32_t rope2d_vulkan_binding_dispatches(const rope2d_vulkan_binding
 // hazard that is none.)
 //
 // Disturbs, of the compute bind point: the pipeline and descriptor set 0 (and what pipeline layout
-// compatibility takes with it). No push constants, no dynamic state, nothing of graphics.
+// compatibility takes with it); and push constants, the first 80 bytes. No dynamic state, nothing else of
+// graphics.
 ROPE2D_API rope2d_status rope2d_vulkan_record(const rope2d_vulkan_binding *binding, VkCommandBuffer commands);
+
+// Some of a binding's tokens, with positions chosen for this recording alone.
+typedef struct rope2d_vulkan_range {
+    uint64_t first_token;  // of the positions: where the range's first token stands
+    uint64_t tensor_token; // of the tensors: the range's first token
+    uint64_t tokens;       // 0 records nothing
+} rope2d_vulkan_range;
+
+// As rope2d_vulkan_record, of a range: in any number of recordings of one binding, pending ones too, since
+// the range goes into push constants and no memory is written. NULL: all of the binding. Fewer tokens are a
+// smaller dispatch. A refusal records nothing: ROPE2D_ERROR_TOKENS for a range that reaches past the
+// binding's tokens or the positions'; ROPE2D_ERROR_LIMIT where the row numbers are larger than
+// maxStorageBufferRange and the range's positions are far from those that the binding was made with.
+ROPE2D_API rope2d_status rope2d_vulkan_record_range(const rope2d_vulkan_binding *binding,
+                                                    VkCommandBuffer commands,
+                                                    const rope2d_vulkan_range *range);
+
+// What one dispatch of a recording binds, pushes and dispatches, for recorders of the caller's.
+typedef struct rope2d_vulkan_dispatch {
+    size_t struct_size;
+    VkPipeline pipeline;     // the plan's, at VK_PIPELINE_BIND_POINT_COMPUTE
+    VkPipelineLayout layout; // the device's
+    uint32_t set_number;     // of `set`
+    VkDescriptorSet set;     // the binding's, without dynamic offsets
+    VkShaderStageFlags push_stages;
+    uint32_t push_bytes; // from offset 0
+    uint32_t push_words[32];
+    uint32_t groups[3]; // all 0: none of the range is this dispatch's
+} rope2d_vulkan_dispatch;
+
+// Fills *dispatch with what rope2d_vulkan_record_range would record for dispatch `index`, below
+// rope2d_vulkan_binding_dispatches. The words are a copy; the handles live as the binding, the plan and the
+// device do, and an update of the binding may change them. Recording all dispatches in any order, without
+// barriers between them, is what rope2d_vulkan_record_range does. Allocates nothing, locks nothing.
+ROPE2D_API rope2d_status rope2d_vulkan_binding_dispatch(const rope2d_vulkan_binding *binding,
+                                                        const rope2d_vulkan_range *range, uint32_t index,
+                                                        rope2d_vulkan_dispatch *dispatch);
 
 #ifdef __cplusplus
 }

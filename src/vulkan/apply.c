@@ -10,6 +10,8 @@
 #include "table.h"
 #include "window.h"
 
+#include <string.h>
+
 struct job {
     struct vulkan_device *device;
     struct vulkan_lane *lane;
@@ -102,13 +104,16 @@ static void record_download(const struct job *job) {
             VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
 }
 
-static void record_dispatch(const struct job *job, const struct vulkan_kernel *kernel, uint32_t is_texture) {
+static void record_dispatch(const struct job *job, const struct vulkan_kernel *kernel, uint32_t is_texture,
+                            const uint32_t *words) {
     const struct VolkDeviceTable *vk = &job->device->vk;
     const struct vulkan_lane *lane = job->lane;
+    const VkPipelineLayout layout = job->device->layouts[is_texture].pipeline;
     vk->vkCmdBindPipeline(lane->commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
-    vk->vkCmdBindDescriptorSets(lane->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
-                                job->device->layouts[is_texture].pipeline, 0, 1, &lane->sets[is_texture], 0,
-                                NULL);
+    vk->vkCmdBindDescriptorSets(lane->commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1,
+                                &lane->sets[is_texture], 0, NULL);
+    vk->vkCmdPushConstants(lane->commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                           R_RANGE_WORDS * sizeof(*words), words);
     vk->vkCmdDispatch(lane->commands, job->piece->groups[0], job->piece->groups[1], 1);
 }
 
@@ -120,13 +125,15 @@ static rope2d_status dispatch(const struct job *job) {
     struct vulkan_window window = rope2d_vulkan_row_window(job->positions, job->work, job->piece);
     rope2d_piece shared = *job->piece;
     share_arena(&shared, job->plan);
-    rope2d_shape_write(job->lane->shape.mapped, job->plan, job->positions, job->work, &shared, window.first,
-                       table->fold, job->device->group_size);
+    uint32_t words[R_SHAPE_WORDS];
+    rope2d_shape_write(words, job->plan, job->positions, job->work, &shared, window.first, table->fold,
+                       job->device->group_size);
+    memcpy(job->lane->shape.mapped, words, sizeof(words));
     ROPE2D_TRY(rope2d_vulkan_buffer_flush(job->device, &job->lane->shape));
     bind(job, kernel, &window, is_texture);
     ROPE2D_TRY(rope2d_vulkan_lane_begin(job->device, job->lane));
     record_upload(job);
-    record_dispatch(job, kernel, is_texture);
+    record_dispatch(job, kernel, is_texture, words);
     record_download(job);
     return rope2d_vulkan_lane_run(job->device, job->lane);
 }

@@ -4,20 +4,30 @@
 #ifndef ROPE2D_VULKAN_BINDING_H
 #define ROPE2D_VULKAN_BINDING_H
 
-#include "memory.h"
+#include "../stage.h"
+#include "descriptors.h"
 
 #include "rope2d/rope2d_vulkan.h"
+
+#define VULKAN_SHAPE_BYTES (R_SHAPE_WORDS * sizeof(uint32_t))
+#define VULKAN_SHAPE_STEP                                                                                    \
+    256 // no device asks for a coarser alignment, neither of uniform nor of storage buffers
+
+_Static_assert(VULKAN_SHAPE_BYTES <= VULKAN_SHAPE_STEP, "a shape fits its step");
 
 struct vulkan_dispatch {
     VkDescriptorSet set;
     VkPipeline pipeline;
-    uint32_t groups[2];
+    struct vulkan_window window;   // of the row numbers
+    uint32_t words[R_RANGE_WORDS]; // of all its tokens
+    rope2d_piece piece;            // points to:
+    rope2d_checked_tensor tensors[R_MAX_DISPATCH_TENSORS];
 };
 
 // Room for a number of dispatches. May be half-built: destroy accepts it, zeroed memory too.
 struct vulkan_sets {
     VkDescriptorPool pool;
-    struct vulkan_buffer shapes; // one after the other, SHAPE_STEP bytes apart
+    struct vulkan_buffer shapes; // one after the other, VULKAN_SHAPE_STEP bytes apart
     struct vulkan_dispatch *dispatches;
     uint32_t capacity;
 };
@@ -28,7 +38,10 @@ struct rope2d_vulkan_binding {
     struct vulkan_device *device;
     VkPipelineLayout layout;
     struct vulkan_sets sets;
-    uint32_t count; // dispatches in use
+    uint32_t count;        // dispatches in use
+    rope2d_work work;      // its tensors are the dispatches'
+    rope2d_positions seen; // by kernels: the positions, with row numbers of the caller's where there are some
+    uint32_t fold;         // of the table
 };
 
 #endif

@@ -68,6 +68,7 @@
     X(vkWaitForFences)                                                                                       \
     X(vkCmdBindPipeline)                                                                                     \
     X(vkCmdBindDescriptorSets)                                                                               \
+    X(vkCmdPushConstants)                                                                                    \
     X(vkCmdDispatch)                                                                                         \
     X(vkCmdCopyBuffer)                                                                                       \
     X(vkCmdCopyBufferToImage)                                                                                \

@@ -51,10 +51,13 @@ rope2d_status rope2d_vulkan_layout_create(struct vulkan_device *device, uint32_t
     };
     VK_CREATE(device->vk.vkCreateDescriptorSetLayout(device->handle, &set, device->allocation, &layout->set),
               layout->set);
+    VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, R_RANGE_WORDS * sizeof(uint32_t)};
     VkPipelineLayoutCreateInfo pipeline = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
         .setLayoutCount = 1,
         .pSetLayouts = &layout->set,
+        .pushConstantRangeCount = 1,
+        .pPushConstantRanges = &range,
     };
     VK_CREATE(
         device->vk.vkCreatePipelineLayout(device->handle, &pipeline, device->allocation, &layout->pipeline),

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+//
+// Recording in parts: ranges of a binding's tokens with positions of their own, dispatches that the caller
+// records, and many threads at once; against what the CPU makes of the same bytes.
+#include "vulkan_scene.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS = 8, MOST_RANGES = 4 };
+
+static uint64_t host_allocations;
+
+static void *host_allocate(void *user, size_t size, size_t alignment) {
+    (void)user;
+    host_allocations++;
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void host_release(void *user, void *memory, size_t size) {
+    (void)user;
+    (void)size;
+    free(memory);
+}
+
+static void expect(rope2d_status status, rope2d_status wanted, const char *what) {
+    tally_check(&counts, status == wanted, "%s: %s, not %s", what, rope2d_status_name(status),
+                rope2d_status_name(wanted));
+}
+
+// A binding of a layout, and what its buffers should hold in the end.
+typedef struct stand {
+    const owner *own;
+    const layout *l;
+    owner_buffer in;
+    owner_buffer out;
+    scene made;
+    rope2d_vulkan_binding *binding;
+    unsigned char expected[2][BYTES];
+} stand;
+
+static void refill(stand *s) {
+    fill(s->in.mapped, s->l->in);
+    memset(s->out.mapped, GUARD, BYTES);
+    memcpy(s->expected[0], s->in.mapped, BYTES);
+    memcpy(s->expected[1], s->out.mapped, BYTES);
+}
+
+static bool stand_create(stand *s, const owner *own, rope2d_device *device, const layout *l) {
+    rope2d_vulkan_tensor tensors[2];
+    rope2d_vulkan_binding_params params;
+    memset(s, 0, sizeof(*s));
+    s->own = own;
+    s->l = l;
+    s->made.device = device;
+    if (!owner_buffer_create(own, BYTES, &s->in) || !owner_buffer_create(own, BYTES, &s->out) ||
+        make_scene(&s->made, l->in, l->out, l->table, ROPE2D_PLAN_NO_SELF_TEST) != ROPE2D_OK)
+        return tally_check(&counts, false, "no memory for a layout");
+    make_params(l, &s->in, &s->out, tensors, &params);
+    expect(rope2d_vulkan_binding_create(s->made.plan, s->made.positions, &params, &s->binding), ROPE2D_OK,
+           "binding");
+    refill(s);
+    return s->binding != NULL;
+}
+
+static void stand_destroy(stand *s) {
+    rope2d_vulkan_binding_destroy(s->binding);
+    clear_scene(&s->made);
+    owner_buffer_destroy(s->own, &s->in);
+    owner_buffer_destroy(s->own, &s->out);
+}
+
+static void compare(const stand *s, const char *what) {
+    tally_check(&counts, memcmp(s->in.mapped, s->expected[0], BYTES) == 0, "%s: inputs differ from the CPU's",
+                what);
+    tally_check(&counts, memcmp(s->out.mapped, s->expected[1], BYTES) == 0,
+                "%s: outputs differ from the CPU's", what);
+}
+
+// ------------------------------------------------------------------------------------------------- recorders
+
+typedef void record_fn(const stand *s, const rope2d_vulkan_range *range);
+
+static void record_ours(const stand *s, const rope2d_vulkan_range *range) {
+    expect(rope2d_vulkan_record_range(s->binding, s->own->commands, range), ROPE2D_OK, "record");
+}
+
+// As a recorder of the caller's does, backwards.
+static void record_theirs(const stand *s, const rope2d_vulkan_range *range) {
+    const VkCommandBuffer commands = s->own->commands;
+    for (uint32_t i = rope2d_vulkan_binding_dispatches(s->binding); i-- > 0;) {
+        rope2d_vulkan_dispatch d = {.struct_size = sizeof(d)};
+        expect(rope2d_vulkan_binding_dispatch(s->binding, range, i, &d), ROPE2D_OK, "dispatch");
+        if (d.groups[0] == 0)
+            continue;
+        vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, d.pipeline);
+        vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, d.layout, d.set_number, 1, &d.set,
+                                0, NULL);
+        vkCmdPushConstants(commands, d.layout, d.push_stages, 0, d.push_bytes, d.push_words);
+        vkCmdDispatch(commands, d.groups[0], d.groups[1], d.groups[2]);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------- ranges
+
+static void run_ranges(stand *s, const rope2d_vulkan_range *ranges, uint32_t count, record_fn *record,
+                       const char *what) {
+    refill(s);
+    for (uint32_t i = 0; i < count; i++)
+        if (ranges[i].tokens > 0)
+            run_cpu_range(s->l, &ranges[i], s->expected[0], s->expected[1]);
+    const uint64_t before = host_allocations;
+    tally_check(&counts, owner_begin(s->own), "begin");
+    for (uint32_t i = 0; i < count; i++) {
+        record(s, &ranges[i]);
+        owner_barrier(s->own); // validation compares descriptors, which hold all tokens
+    }
+    tally_check(&counts, host_allocations == before, "%s: recording allocates", what);
+    tally_check(&counts, owner_run(s->own), "run");
+    compare(s, what);
+}
+
+static void check_ranges(stand *s) {
+    const uint64_t tokens = s->l->tokens;
+    const uint64_t first = s->l->first_token;
+    const rope2d_vulkan_range all = {first, 0, tokens};
+    const uint64_t third = tokens / 3;
+    const rope2d_vulkan_range thirds[3] = {
+        {first, 0, third}, {first + 2 * third, 2 * third, tokens - 2 * third}, {first + third, third, third}};
+    // Each token by itself, at positions before and behind those of the binding.
+    const rope2d_vulkan_range moved[MOST_RANGES] = {{TOKENS - 1, tokens - 1, 1},
+                                                    {0, 0, tokens > 1 ? tokens / 2 : 0},
+                                                    {TOKENS, tokens, 0},
+                                                    {5, tokens / 2, tokens > 2 ? 1 : 0}};
+    run_ranges(s, &all, 1, record_ours, "all");
+    run_ranges(s, &all, 1, record_theirs, "all, the caller's recorder");
+    run_ranges(s, thirds, 3, record_ours, "thirds");
+    run_ranges(s, thirds, 3, record_theirs, "thirds, the caller's recorder");
+    run_ranges(s, moved, MOST_RANGES, record_ours, "other positions");
+    run_ranges(s, moved, MOST_RANGES, record_theirs, "other positions, the caller's recorder");
+}
+
+static void check_refusals(const stand *s) {
+    const uint64_t tokens = s->l->tokens;
+    const rope2d_vulkan_range bad[] = {
+        {0, 0, tokens + 1}, {0, tokens, 1}, {TOKENS, 0, 1}, {1, UINT64_MAX, 2}, {UINT64_MAX, 0, 2}};
+    rope2d_vulkan_dispatch d = {.struct_size = sizeof(d)};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        expect(rope2d_vulkan_record_range(s->binding, s->own->commands, &bad[i]), ROPE2D_ERROR_TOKENS,
+               "range");
+        expect(rope2d_vulkan_binding_dispatch(s->binding, &bad[i], 0, &d), ROPE2D_ERROR_TOKENS, "range");
+    }
+    expect(rope2d_vulkan_binding_dispatch(s->binding, NULL, rope2d_vulkan_binding_dispatches(s->binding), &d),
+           ROPE2D_ERROR_LIMIT, "index");
+    expect(rope2d_vulkan_binding_dispatch(s->binding, NULL, 0, NULL), ROPE2D_ERROR_NULL, "dispatch");
+    expect(rope2d_vulkan_binding_dispatch(NULL, NULL, 0, &d), ROPE2D_ERROR_NULL, "binding");
+    d.struct_size--;
+    expect(rope2d_vulkan_binding_dispatch(s->binding, NULL, 0, &d), ROPE2D_ERROR_STRUCT_SIZE, "struct_size");
+}
+
+// --------------------------------------------------------------------------------------------------- threads
+
+// Each thread records one range of one binding into a command buffer of its own, and a binding of its own for
+// the same plan comes and goes meanwhile.
+typedef struct recorder {
+    const stand *s;
+    const rope2d_vulkan_binding_params *params;
+    rope2d_vulkan_range range;
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+    bool is_good;
+} recorder;
+
+static void *run_recorder(void *data) {
+    recorder *r = data;
+    const stand *s = r->s;
+    const owner *own = s->own;
+    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                          .queueFamilyIndex = own->family};
+    VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                            .level = VK_COMMAND_BUFFER_LEVEL_SECONDARY,
+                                            .commandBufferCount = 1};
+    const VkCommandBufferInheritanceInfo inherited = {.sType =
+                                                          VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO};
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                            .pInheritanceInfo = &inherited};
+    rope2d_vulkan_binding *binding = NULL;
+    r->is_good = vkCreateCommandPool(own->device, &pool, NULL, &r->pool) == VK_SUCCESS;
+    commands.commandPool = r->pool;
+    r->is_good =
+        r->is_good && vkAllocateCommandBuffers(own->device, &commands, &r->commands) == VK_SUCCESS &&
+        vkBeginCommandBuffer(r->commands, &begin) == VK_SUCCESS &&
+        rope2d_vulkan_record_range(s->binding, r->commands, &r->range) == ROPE2D_OK &&
+        vkEndCommandBuffer(r->commands) == VK_SUCCESS &&
+        rope2d_vulkan_binding_create(s->made.plan, s->made.positions, r->params, &binding) == ROPE2D_OK;
+    rope2d_vulkan_binding_destroy(binding);
+    return NULL;
+}
+
+static void check_threads(stand *s) {
+    recorder recorders[THREADS] = {0};
+    pthread_t threads[THREADS];
+    rope2d_vulkan_tensor tensors[2];
+    rope2d_vulkan_binding_params params;
+    bool is_started[THREADS] = {false};
+    make_params(s->l, &s->in, &s->out, tensors, &params);
+    refill(s);
+    run_cpu(s->l, s->expected[0], s->expected[1]);
+    for (uint64_t i = 0; i < THREADS; i++) {
+        const uint64_t begin = s->l->tokens * i / THREADS;
+        const uint64_t end = s->l->tokens * (i + 1) / THREADS;
+        recorders[i].s = s;
+        recorders[i].params = &params;
+        recorders[i].range = (rope2d_vulkan_range){s->l->first_token + begin, begin, end - begin};
+        is_started[i] = pthread_create(&threads[i], NULL, run_recorder, &recorders[i]) == 0;
+    }
+    for (int i = 0; i < THREADS; i++) {
+        if (is_started[i])
+            pthread_join(threads[i], NULL);
+        tally_check(&counts, recorders[i].is_good, "thread %d does not record", i);
+    }
+    tally_check(&counts, owner_begin(s->own), "begin");
+    for (int i = 0; i < THREADS; i++) {
+        vkCmdExecuteCommands(s->own->commands, 1, &recorders[i].commands);
+        owner_barrier(s->own);
+    }
+    tally_check(&counts, owner_run(s->own), "run");
+    compare(s, "eight threads");
+    for (int i = 0; i < THREADS; i++)
+        vkDestroyCommandPool(s->own->device, recorders[i].pool, NULL);
+}
+
+// ------------------------------------------------------------------------------------------------------ main
+
+static void run_device(owner *own, uint32_t flags, bool with_queue) {
+    static const layout layouts[] = {
+        {ROPE2D_F32, ROPE2D_F32, ROPE2D_TABLE_BUFFER, true, 4, HEAD_DIM, 0, TOKENS},
+        {ROPE2D_F16, ROPE2D_F16, ROPE2D_TABLE_AUTO, true, 2, HEAD_DIM + 1, 3, TOKENS - 5},
+        {ROPE2D_BF16, ROPE2D_F32, ROPE2D_TABLE_BUFFER, false, 512, HEAD_DIM, 1, TOKENS - 1},
+        {ROPE2D_F32, ROPE2D_BF16, ROPE2D_TABLE_TEXTURE, false, 36, HEAD_DIM + 4, 0, 1},
+        {ROPE2D_F32, ROPE2D_F32, ROPE2D_TABLE_TEXTURE, true, 0, HEAD_DIM, 7, 12},
+    };
+    static stand s;
+    rope2d_host host = captured_host(&logged);
+    host.allocate = host_allocate;
+    host.release = host_release;
+    rope2d_device *device = NULL;
+    const rope2d_vulkan_device_params params = {
+        .struct_size = sizeof(params),
+        .get_instance_proc_addr = vkGetInstanceProcAddr,
+        .instance = own->instance,
+        .physical_device = own->physical,
+        .device = own->device,
+        .api_version = VK_API_VERSION_1_1,
+        .flags = flags,
+        .host = &host,
+        .queue = with_queue ? own->queue : NULL,
+        .queue_family = own->family,
+    };
+    are_apart = (flags & ROPE2D_DEVICE_MINIMUM_LIMITS) != 0;
+    expect(rope2d_vulkan_device_adopt(&params, &device), ROPE2D_OK, "adopt");
+    for (size_t i = 0; device != NULL && i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+        if (!with_queue && layouts[i].table == ROPE2D_TABLE_TEXTURE)
+            continue;
+        if (stand_create(&s, own, device, &layouts[i])) {
+            check_ranges(&s);
+            check_refusals(&s);
+            if (i < 2)
+                check_threads(&s);
+        }
+        stand_destroy(&s);
+    }
+    rope2d_device_destroy(device);
+}
+
+int main(void) {
+    owner own;
+    logged.print = false;
+    fill_spec();
+    const char *required = getenv("ROPE2D_REQUIRE_DEVICES");
+    if (!owner_create(&own) || own.physical_count == 0) {
+        if (required != NULL && required[0] != 0)
+            tally_check(&counts, false, "no Vulkan device, and some are required: %s", required);
+        else
+            counts.skipped++;
+        owner_destroy(&own);
+        return tally_finish(&counts);
+    }
+    for (uint32_t i = 0; i < own.physical_count; i++) {
+        if (tally_check(&counts, owner_open(&own, i), "device %u", i)) {
+            run_device(&own, 0, true);
+            run_device(&own, ROPE2D_DEVICE_MINIMUM_LIMITS, false);
+        }
+        owner_close(&own);
+    }
+    owner_destroy(&own);
+    return tally_finish(&counts);
+}
