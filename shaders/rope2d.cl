@@ -83,7 +83,6 @@ static void r_store_two(R_MEM uint k, uint at, uint both) {
 
 #include "core.h"
 
-#ifndef ROPE2D_FUSED // rope2d_cl.h
 __kernel void rope2d(r_words shape, __global const uint *units, __global const int *rows,
                      R_TABLE_TYPE table, __global const uint *in0, __global uint *out0, __global const uint *in1,
                      __global uint *out1, __global const uint *in2, __global uint *out2, __global const uint *in3,
@@ -102,4 +101,3 @@ __kernel void rope2d(r_words shape, __global const uint *units, __global const i
     memory.out[3] = out3;
     r_invocation(&memory, table, (uint)get_global_id(0));
 }
-#endif

@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: MIT
 //
-// What a kernel of the caller's needs to rotate with the bits of rope2d.cl: the same text, without its
-// kernel. rope2d_opencl_source() hands it out. Names that begin with r_ or R_ are taken.
-#define ROPE2D_FUSED
-#define R_IN         0u
-#define R_OUT        0u
-#define R_WIDE       0
-#define R_TWO_ANGLES 0
-#define R_TEXTURE    0
-#include "rope2d.cl"
+// What a kernel of the caller's needs to rotate with the bits of rope2d_apply. rope2d_opencl_source() hands
+// it out. Names that begin with r_, R_ or rope2d_ are taken.
+#ifndef ROPE2D_CL_H
+#define ROPE2D_CL_H
+
+#pragma OPENCL FP_CONTRACT OFF
+
+#ifdef __FAST_RELAXED_MATH__
+#error "rope2d needs IEEE arithmetic"
+#endif
+
+#define R_FN           static
+#define R_FLOAT(u)     ((float)(u))
+#define R_BITS(f)      as_uint(f)
+#define R_FROM_BITS(u) as_float(u)
+#define precise
+#include "arithmetic.h"
+#undef R_FN
+#undef R_FLOAT
+#undef R_BITS
+#undef R_FROM_BITS
 #undef precise
 
 // The two channels of a pair, turned by an entry (cos, sin) of the table.
@@ -31,3 +43,18 @@ static ushort rope2d_narrow(uint type, float value) {
 static uint rope2d_row(int row, uint table_rows) {
     return min((uint)row, table_rows - 1u);
 }
+
+// Entry `at` of a table that is a texture of 2^fold texels width; of a buffer it is table[at].
+#ifdef __IMAGE_SUPPORT__
+__constant sampler_t rope2d_sampler =
+    CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
+
+static float2 rope2d_fetch(__read_only image2d_t table, uint fold, uint at) {
+    uint texel = at >> 1;
+    float4 two =
+        read_imagef(table, rope2d_sampler, (int2)((int)(texel & ((1u << fold) - 1u)), (int)(texel >> fold)));
+    return (at & 1u) == 0u ? two.xy : two.zw;
+}
+#endif
+
+#endif

@@ -16,6 +16,7 @@ struct rope2d_embedded {
 // Each list ends with an entry whose name is NULL.
 extern const struct rope2d_embedded rope2d_embedded_opencl[];
 extern const struct rope2d_embedded rope2d_embedded_spirv[];
-extern const struct rope2d_embedded rope2d_embedded_glsl[]; // with shaderc only
+extern const struct rope2d_embedded rope2d_embedded_glsl[];    // with shaderc only
+extern const struct rope2d_embedded rope2d_embedded_include[]; // for shaders of the caller's
 
 #endif

@@ -172,6 +172,49 @@ ROPE2D_API rope2d_status rope2d_vulkan_binding_dispatch(const rope2d_vulkan_bind
                                                         const rope2d_vulkan_range *range, uint32_t index,
                                                         rope2d_vulkan_dispatch *dispatch);
 
+// ------------------------------------------------------------------------------------------------------------
+// rotating in shaders of the caller's
+
+// The positions on the device, for compute shaders, which only read them. Row number t * row_axes + axis of
+// batch element 0 belongs to token t; that row of the table has `columns` entries (cos, sin). Entry i turns
+// pair i of every head, or entry head * pairs + i where frequencies are per head; with two angles 2 * i turns
+// lo and 2 * i + 1 turns hi.
+typedef struct rope2d_vulkan_table {
+    size_t struct_size;
+    rope2d_table kind; // ROPE2D_TABLE_BUFFER or ROPE2D_TABLE_TEXTURE
+    uint32_t table_rows;
+    uint32_t columns;
+    uint32_t row_axes;
+
+    VkBuffer rows;        // storage buffer of int32 [batch][tokens][row_axes]; negative: not rotated
+    uint64_t rows_offset; // bytes, suits a descriptor
+    uint64_t rows_size;
+
+    VkBuffer table; // of kind BUFFER: storage buffer of vec2 [table_rows][columns], std430
+    uint64_t table_offset;
+    uint64_t table_size;
+
+    // Of kind TEXTURE: two entries to a texel, in raster order from row to row without gaps.
+    VkImage image;
+    VkImageView view;      // 2D, one level, one layer
+    VkSampler sampler;     // nearest; a fetch does not ask it
+    VkFormat format;       // VK_FORMAT_R32G32B32A32_SFLOAT
+    VkImageLayout layout;  // that it is in and stays in
+    uint32_t texture_fold; // log2 of its width
+    uint32_t texture_height;
+} rope2d_vulkan_table;
+
+// All belong to the positions or their device and live as long. They were written before, and need no barrier
+// of the caller's. ROPE2D_ERROR_LIMIT for positions whose table fits no buffer of the device.
+ROPE2D_API rope2d_status rope2d_vulkan_positions_get_table(const rope2d_positions *positions,
+                                                           rope2d_vulkan_table *table);
+
+// GLSL 4.50 for the caller's own compute shaders: rope2d.glsl, to be put behind their #version; the installed
+// file is the same. Static, never NULL. It declares rope2d_turn_lo and rope2d_turn_hi, whose products and
+// sums are `precise`, conversions of 16-bit elements, rope2d_row, and rope2d_fetch for tables that are
+// textures: shaders that rotate with them get the bits of rope2d_apply.
+ROPE2D_API const char *rope2d_vulkan_source(void);
+
 #ifdef __cplusplus
 }
 #endif
