@@ -2,6 +2,7 @@
 //
 // The table of backends, and the life of a device.
 #include "backend.h"
+#include "kernels.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,7 @@ static rope2d_status fill(rope2d_device *device, const rope2d_device_params *par
         ROPE2D_TRY(copy_text(&device->host, &device->shader_folder, folder));
         device->flags |= ROPE2D_DEVICE_RUNTIME_COMPILE;
     }
+    ROPE2D_TRY(rope2d_kernel_list_create(device));
     device->info.struct_size = sizeof(device->info);
     device->info.backend = params->backend;
     device->info.index = params->index;
@@ -127,7 +129,9 @@ rope2d_status rope2d_device_adopt(rope2d_backend backend, const rope2d_host *hos
     made->info.struct_size = sizeof(made->info);
     made->info.backend = backend;
     const rope2d_control control = rope2d_control_enter();
-    const rope2d_status status = adopt(made, params);
+    rope2d_status status = rope2d_kernel_list_create(made);
+    if (status == ROPE2D_OK)
+        status = adopt(made, params);
     rope2d_control_leave(control);
     if (status != ROPE2D_OK) {
         rope2d_device_destroy(made);
@@ -141,6 +145,7 @@ void rope2d_device_destroy(rope2d_device *device) {
     if (!device)
         return;
     const rope2d_host host = device->host;
+    rope2d_kernel_list_destroy(device);
     device->ops->device_destroy(device);
     if (device->shader_folder)
         rope2d_release(&host, device->shader_folder, strlen(device->shader_folder) + 1, 1);

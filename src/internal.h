@@ -108,6 +108,7 @@ struct rope2d_device {
     rope2d_device_info info; // filled by the backend
     const struct rope2d_backend_ops *ops;
     void *impl;
+    struct rope2d_kernel_list *kernels; // that plans share; kernels.c
 };
 
 // ------------------------------------------------------------------------------------- positions.c
@@ -138,9 +139,10 @@ struct rope2d_plan {
     rope2d_element out;
     rope2d_table table_kind; // resolved: never AUTO
     rope2d_exactness exactness;
-    uint32_t tensors_per_dispatch; // filled by the backend, at least 1
-    char kernel[64];               // filled by the backend
-    void *impl;                    // the backend's: pipelines or kernels, units on the device
+    uint32_t tensors_per_dispatch;  // filled by the backend, at least 1
+    char kernel[64];                // filled by the backend
+    void *impl;                     // the backend's: pipelines or kernels, units on the device
+    struct rope2d_kernels *kernels; // own pattern and impl, which plans share; NULL: the plan owns them
 };
 
 // ------------------------------------------------------------------ tensor.c, apply.c: checked work

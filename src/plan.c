@@ -2,8 +2,9 @@
 //
 // The life of a plan. What it compiles to is the backend's.
 #include "backend.h"
+#include "kernels.h"
 
-static const uint32_t known_flags = ROPE2D_PLAN_NO_SELF_TEST;
+static const uint32_t known_flags = ROPE2D_PLAN_NO_SELF_TEST | ROPE2D_PLAN_NO_COMPILE;
 
 static rope2d_status check_element(const rope2d_host *host, const char *field, rope2d_element element) {
     if ((unsigned)element >= ROPE2D_ELEMENT_COUNT)
@@ -34,7 +35,7 @@ static rope2d_status check_params(const rope2d_device *device, const rope2d_plan
     return ROPE2D_OK;
 }
 
-static rope2d_status fill(rope2d_plan *plan, const rope2d_plan_params *params) {
+static rope2d_status fill(rope2d_plan *plan, const rope2d_plan_params *params, bool *compiled) {
     const rope2d_device *device = plan->device;
     plan->in = params->in;
     plan->out = params->out;
@@ -42,20 +43,19 @@ static rope2d_status fill(rope2d_plan *plan, const rope2d_plan_params *params) {
     plan->exactness = ROPE2D_UNTESTED;
     plan->tensors_per_dispatch = 1;
     ROPE2D_TRY(rope2d_pattern_create(&plan->pattern, params->spec, &device->host));
-    ROPE2D_TRY(device->ops->plan_create(plan));
+    ROPE2D_TRY(rope2d_kernels_take(plan, !(params->flags & ROPE2D_PLAN_NO_COMPILE), compiled));
     if ((params->flags & ROPE2D_PLAN_NO_SELF_TEST) || device->lacks_queue)
         return ROPE2D_OK;
-    return rope2d_self_test(plan, &plan->exactness);
+    plan->exactness = rope2d_kernels_verdict(plan);
+    if (plan->exactness != ROPE2D_UNTESTED || (params->flags & ROPE2D_PLAN_NO_COMPILE))
+        return ROPE2D_OK;
+    ROPE2D_TRY(rope2d_self_test(plan, &plan->exactness));
+    rope2d_kernels_set_verdict(plan, plan->exactness);
+    return ROPE2D_OK;
 }
 
-rope2d_status rope2d_plan_create(rope2d_device *device, const rope2d_plan_params *params,
-                                 rope2d_plan **plan) {
-    if (plan)
-        *plan = NULL;
-    if (!device)
-        return ROPE2D_ERROR_NULL;
-    if (!plan || !params)
-        return rope2d_fail(&device->host, ROPE2D_ERROR_NULL, "%s is NULL", plan ? "params" : "plan");
+static rope2d_status create(rope2d_device *device, const rope2d_plan_params *params, rope2d_plan **plan,
+                            bool *compiled) {
     ROPE2D_TRY(check_params(device, params));
     rope2d_plan *made = rope2d_allocate(&device->host, 1, sizeof(*made));
     if (!made)
@@ -63,7 +63,7 @@ rope2d_status rope2d_plan_create(rope2d_device *device, const rope2d_plan_params
                            sizeof(*made));
     made->device = device;
     const rope2d_control control = rope2d_control_enter();
-    const rope2d_status status = fill(made, params);
+    const rope2d_status status = fill(made, params, compiled);
     rope2d_control_leave(control);
     if (status != ROPE2D_OK) {
         rope2d_plan_destroy(made);
@@ -73,12 +73,54 @@ rope2d_status rope2d_plan_create(rope2d_device *device, const rope2d_plan_params
     return ROPE2D_OK;
 }
 
+rope2d_status rope2d_plan_create(rope2d_device *device, const rope2d_plan_params *params,
+                                 rope2d_plan **plan) {
+    bool compiled = false;
+    if (plan)
+        *plan = NULL;
+    if (!device)
+        return ROPE2D_ERROR_NULL;
+    if (!plan || !params)
+        return rope2d_fail(&device->host, ROPE2D_ERROR_NULL, "%s is NULL", plan ? "params" : "plan");
+    return create(device, params, plan, &compiled);
+}
+
+rope2d_status rope2d_prewarm(rope2d_device *device, const rope2d_plan_params *plans, uint32_t count) {
+    rope2d_status status = ROPE2D_OK;
+    uint32_t made = 0;
+    bool compiled = false;
+    if (!device)
+        return ROPE2D_ERROR_NULL;
+    if (count == 0)
+        return ROPE2D_OK;
+    if (!plans)
+        return rope2d_fail(&device->host, ROPE2D_ERROR_NULL, "plans is NULL");
+    rope2d_plan **list = rope2d_allocate(&device->host, count, sizeof(rope2d_plan *));
+    if (!list)
+        return rope2d_fail(&device->host, ROPE2D_ERROR_HOST_MEMORY, "no memory for %u plans", count);
+    while (status == ROPE2D_OK && made < count) {
+        status = create(device, &plans[made], &list[made], &compiled);
+        made += status == ROPE2D_OK;
+    }
+    for (uint32_t i = 0; i < made; i++) {
+        if (status == ROPE2D_OK)
+            rope2d_kernels_keep(list[i]);
+        rope2d_plan_destroy(list[i]);
+    }
+    rope2d_release(&device->host, list, count, sizeof(rope2d_plan *));
+    return status;
+}
+
 void rope2d_plan_destroy(rope2d_plan *plan) {
     if (!plan)
         return;
     const rope2d_device *device = plan->device;
-    device->ops->plan_destroy(plan);
-    rope2d_pattern_destroy(&plan->pattern, &device->host);
+    if (plan->kernels) {
+        rope2d_kernels_give(plan);
+    } else { // half-built
+        device->ops->plan_destroy(plan);
+        rope2d_pattern_destroy(&plan->pattern, &device->host);
+    }
     rope2d_release(&device->host, plan, 1, sizeof(*plan));
 }
 

@@ -36,6 +36,7 @@ static const char *const names[ROPE2D_STATUS_COUNT] = {
     NAME(ERROR_DEVICE_LOST),
     NAME(ERROR_DRIVER),
     NAME(ERROR_COMPILE),
+    NAME(NOT_READY),
 };
 
 const char *rope2d_status_name(rope2d_status status) {

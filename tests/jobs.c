@@ -53,12 +53,6 @@ rope2d_host captured_host(captured_log *log) {
 
 // ------------------------------------------------------------------------------------------------- specs
 
-typedef struct job_spec {
-    rope2d_spec spec;
-    float freqs[JOB_MAX_AXES * JOB_MAX_HEADS * JOB_MAX_PAIRS];
-    float freqs_hi[JOB_MAX_AXES * JOB_MAX_HEADS * JOB_MAX_PAIRS];
-} job_spec;
-
 static void fill_freqs(float *freqs, const rope2d_spec *spec, uint32_t pairs, bool dense, unsigned stream) {
     uint32_t heads = spec->freq_heads > 0 ? spec->freq_heads : 1;
     for (uint32_t axis = 0; axis < spec->axes; axis++) {
@@ -72,7 +66,7 @@ static void fill_freqs(float *freqs, const rope2d_spec *spec, uint32_t pairs, bo
     }
 }
 
-static void make_spec(const test_job *job, job_spec *made) {
+void job_make_spec(const test_job *job, job_spec *made) {
     static const struct {
         uint32_t head_dim, begin, dim;
         rope2d_pairing pairing;
@@ -262,6 +256,18 @@ static rope2d_status apply_job(const test_job *job, const rope2d_plan *plan,
     return status;
 }
 
+rope2d_plan_params job_plan_params(const test_job *job, const job_spec *made, uint32_t plan_flags) {
+    rope2d_plan_params params;
+    memset(&params, 0, sizeof(params));
+    params.struct_size = sizeof(params);
+    params.spec = &made->spec;
+    params.in = job->in;
+    params.out = job->out;
+    params.table = job->table;
+    params.flags = plan_flags;
+    return params;
+}
+
 rope2d_status job_run(const test_job *job, rope2d_device *device, uint32_t plan_flags, job_result *result) {
     job_spec made;
     rope2d_plan_params params;
@@ -269,14 +275,8 @@ rope2d_status job_run(const test_job *job, rope2d_device *device, uint32_t plan_
     rope2d_plan *plan = NULL;
     rope2d_positions *positions = NULL;
     memset(result, 0, sizeof(*result));
-    make_spec(job, &made);
-    memset(&params, 0, sizeof(params));
-    params.struct_size = sizeof(params);
-    params.spec = &made.spec;
-    params.in = job->in;
-    params.out = job->out;
-    params.table = job->table;
-    params.flags = plan_flags;
+    job_make_spec(job, &made);
+    params = job_plan_params(job, &made, plan_flags);
     rope2d_status status = rope2d_plan_create(device, &params, &plan);
     if (status == ROPE2D_OK) {
         memset(&info, 0, sizeof(info));

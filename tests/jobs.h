@@ -87,6 +87,16 @@ typedef struct job_result {
     uint64_t dispatches;
 } job_result;
 
+// What plans and positions of a job are made from.
+typedef struct job_spec {
+    rope2d_spec spec;
+    float freqs[JOB_MAX_AXES * JOB_MAX_HEADS * JOB_MAX_PAIRS];
+    float freqs_hi[JOB_MAX_AXES * JOB_MAX_HEADS * JOB_MAX_PAIRS];
+} job_spec;
+
+void job_make_spec(const test_job *job, job_spec *made);
+rope2d_plan_params job_plan_params(const test_job *job, const job_spec *made, uint32_t plan_flags);
+
 // Plan flags as in rope2d_plan_params. The first status that is not OK ends the job. Release the result in
 // any case.
 rope2d_status job_run(const test_job *job, rope2d_device *device, uint32_t plan_flags, job_result *result);

@@ -6,12 +6,15 @@
 #include <CL/cl_icd.h>
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ALIVE = 1024 };
+enum { MAX_ALIVE = 4096 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
     long calls;
@@ -21,6 +24,7 @@ static struct {
     const void *alive[MAX_ALIVE];
     long alive_count;
     long misused;
+    long compiled;
 } shim = {.failed = ""};
 
 void opencl_shim_begin(long fail_at, int code) {
@@ -36,39 +40,51 @@ void opencl_shim_counts(long *calls, long *alive, long *misused) {
     *misused = shim.misused;
 }
 
+long opencl_shim_compiled(void) {
+    return shim.compiled;
+}
+
 const char *opencl_shim_failed(void) {
     return shim.failed;
 }
 
 static bool fails(const char *name) {
-    shim.calls++;
-    if (shim.calls != shim.fail_at)
-        return false;
-    shim.failed = name;
-    return true;
+    pthread_mutex_lock(&lock);
+    const bool failing = ++shim.calls == shim.fail_at;
+    if (failing)
+        shim.failed = name;
+    shim.compiled += strcmp(name, "clCreateProgramWithSource") == 0;
+    pthread_mutex_unlock(&lock);
+    return failing;
 }
 
 static void born(const void *object) {
+    pthread_mutex_lock(&lock);
     if (object && shim.alive_count < MAX_ALIVE)
         shim.alive[shim.alive_count++] = object;
+    pthread_mutex_unlock(&lock);
 }
 
 static bool died(const void *object) {
-    for (long i = 0; i < shim.alive_count; i++) {
-        if (shim.alive[i] == object) {
+    bool found = false;
+    pthread_mutex_lock(&lock);
+    for (long i = 0; i < shim.alive_count && !found; i++) {
+        found = shim.alive[i] == object;
+        if (found)
             shim.alive[i] = shim.alive[--shim.alive_count];
-            return true;
-        }
     }
-    shim.misused++;
-    return false;
+    shim.misused += !found;
+    pthread_mutex_unlock(&lock);
+    return found;
 }
 
 static void find_real(const char *name, void *function, size_t size) {
     static void *loader;
+    pthread_mutex_lock(&lock);
     if (!loader)
         loader = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
     void *found = loader ? dlsym(loader, name) : NULL;
+    pthread_mutex_unlock(&lock);
     if (!found) {
         fprintf(stderr, "opencl_shim: the system's loader has no %s\n", name);
         exit(1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // A loader of OpenCL that hands every call to the system's, counts what is alive, and lets one call fail.
-// Load it with ROPE2D_OPENCL_LOADER; a test finds these functions in it by name. For one thread.
+// Load it with ROPE2D_OPENCL_LOADER; a test finds these functions in it by name, and calls them while no
+// other thread calls OpenCL.
 #ifndef TEST_OPENCL_SHIM_H
 #define TEST_OPENCL_SHIM_H
 
@@ -11,9 +12,12 @@ typedef void opencl_shim_begin_fn(long fail_at, int code);
 typedef void opencl_shim_counts_fn(long *calls, long *alive, long *misused);
 // The name of the call that failed, or "" when none has.
 typedef const char *opencl_shim_failed_fn(void);
+// Programs made from source so far.
+typedef long opencl_shim_compiled_fn(void);
 
 opencl_shim_begin_fn opencl_shim_begin;
 opencl_shim_counts_fn opencl_shim_counts;
 opencl_shim_failed_fn opencl_shim_failed;
+opencl_shim_compiled_fn opencl_shim_compiled;
 
 #endif

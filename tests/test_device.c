@@ -176,8 +176,8 @@ static void test_plan(rope2d_device *device) {
     expect(rope2d_plan_create(device, &params, &plan), ROPE2D_ERROR_ENUM, "params.table is 3",
            "unknown table");
     params.table = ROPE2D_TABLE_AUTO;
-    params.flags = 2;
-    expect(rope2d_plan_create(device, &params, &plan), ROPE2D_ERROR_ENUM, "params.flags is 0x2",
+    params.flags = 4;
+    expect(rope2d_plan_create(device, &params, &plan), ROPE2D_ERROR_ENUM, "params.flags is 0x4",
            "unknown flag");
     params.flags = 0;
     params.spec = NULL;

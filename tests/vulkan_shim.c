@@ -146,6 +146,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL shim_vkCreateComputePipelines(VkDevice dev
     FAILS(vkCreateComputePipelines);
     VkResult result = REAL(vkCreateComputePipelines)(device, cache, count, infos, callbacks, pipelines);
     live(result, count);
+    pthread_mutex_lock(&lock);
+    shim.pipelines += count;
+    pthread_mutex_unlock(&lock);
     return result;
 }
 

@@ -31,6 +31,7 @@ struct shim {
     uint64_t faults;    // such as mapping memory that the host does not see
     uint64_t mapped;    // buffers mapped so far
     uint64_t copies;    // commands that copy, so far
+    uint64_t pipelines; // made so far
 };
 
 // The module's one function besides vkGetInstanceProcAddr.

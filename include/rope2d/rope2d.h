@@ -82,6 +82,7 @@ typedef enum rope2d_status {
     ROPE2D_ERROR_DEVICE_LOST,     // the device does not answer any more
     ROPE2D_ERROR_DRIVER,          // a call of the driver failed; the log has its name and code
     ROPE2D_ERROR_COMPILE,         // a kernel does not compile; the log has the compiler's
+    ROPE2D_NOT_READY,             // no failure: what may not be compiled now is not there yet
     ROPE2D_STATUS_COUNT
 } rope2d_status;
 
@@ -340,7 +341,10 @@ typedef enum rope2d_exactness {
 typedef struct rope2d_plan rope2d_plan;
 
 enum {
-    ROPE2D_PLAN_NO_SELF_TEST = 1 << 0 // skip the self-test: exactness is UNTESTED
+    ROPE2D_PLAN_NO_SELF_TEST = 1 << 0, // skip the self-test: exactness is UNTESTED
+    ROPE2D_PLAN_NO_COMPILE = 1 << 1    // never compile, never test: ROPE2D_NOT_READY unless the device has a
+                                       // plan of the same structure, types and table, or was prewarmed for
+                                       // one; exactness is what is known of it. On a CPU always ready
 };
 
 typedef struct rope2d_plan_params {
@@ -362,11 +366,19 @@ typedef struct rope2d_plan_info {
     char kernel[64];               // the name of the variant
 } rope2d_plan_info;
 
-// Compiles, and unless told not to runs the self-test. Blocking; safe on any thread. The caller owns the
-// result.
+// Compiles, and unless told not to runs the self-test. Plans of one device that have the same structure,
+// types and table share their kernels and the test's verdict, so that only the first of them takes long: a
+// new image size, other frequencies or another layer compile nothing. Blocking; safe on any thread, and no
+// thread waits for another's compiler. The caller owns the result.
 ROPE2D_API rope2d_status rope2d_plan_create(rope2d_device *device, const rope2d_plan_params *params,
                                             rope2d_plan **plan);
 ROPE2D_API void rope2d_plan_destroy(rope2d_plan *plan); // NULL is legal
+
+// Compiles and tests what plans of these params need, and keeps it until the device is destroyed: making
+// such plans then takes no time worth speaking of, with ROPE2D_PLAN_NO_COMPILE too. Blocking; safe on any
+// thread. When one of them fails, none of this list is kept.
+ROPE2D_API rope2d_status rope2d_prewarm(rope2d_device *device, const rope2d_plan_params *plans,
+                                        uint32_t count);
 ROPE2D_API rope2d_status rope2d_plan_get_info(const rope2d_plan *plan, rope2d_plan_info *info);
 
 // -------------------------------------------------------------------------------------------------------------
