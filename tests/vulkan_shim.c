@@ -333,17 +333,23 @@ static VKAPI_ATTR VkResult VKAPI_CALL shim_vkMapMemory(VkDevice device, VkDevice
     return VK_SUCCESS;
 }
 
-// The library flushes and invalidates whole blocks; anything else is a fault.
+// The library flushes and invalidates whole memory, or ranges of whole atoms; anything else is a fault.
 static void copy_ranges(uint32_t count, const VkMappedMemoryRange *ranges, bool to_device) {
+    enum { ATOM = 256 };
     pthread_mutex_lock(&lock);
     for (uint32_t i = 0; i < count; i++) {
+        const VkDeviceSize offset = ranges[i].offset;
         struct block *block = find_block(ranges[i].memory);
-        if (block == NULL || block->host == NULL || ranges[i].offset != 0 || ranges[i].size != VK_WHOLE_SIZE)
+        const VkDeviceSize size = block == NULL                     ? 0
+                                  : ranges[i].size == VK_WHOLE_SIZE ? block->size - offset
+                                                                    : ranges[i].size;
+        if (block == NULL || block->host == NULL || offset % ATOM != 0 || offset > block->size ||
+            size > block->size - offset || (size % ATOM != 0 && offset + size != block->size))
             shim.faults++;
         else if (to_device)
-            memcpy(block->device, block->host, (size_t)block->size);
+            memcpy(block->device + offset, block->host + offset, (size_t)size);
         else
-            memcpy(block->host, block->device, (size_t)block->size);
+            memcpy(block->host + offset, block->device + offset, (size_t)size);
     }
     pthread_mutex_unlock(&lock);
 }

@@ -46,7 +46,7 @@ static void bind(const struct job *job, const struct vulkan_kernel *kernel,
     const struct vulkan_lane *lane = job->lane;
     VkDescriptorBufferInfo arena = {lane->arena.handle, 0, job->piece->bytes};
     const VkDescriptorBufferInfo slots[2] = {arena, arena};
-    VkDescriptorBufferInfo shape = {lane->shape.handle, 0, lane->shape.size};
+    VkDescriptorBufferInfo shape = {lane->shape.handle, lane->shape.offset, lane->shape.size};
     rope2d_vulkan_set_write(job->device, lane->sets[is_texture], is_texture, &shape, &kernel->units,
                             job->positions->impl, window, slots, 1);
 }

@@ -106,7 +106,8 @@ static void write_dispatch(rope2d_vulkan_binding *binding, const struct vulkan_u
                        update->table.fold, binding->device->group_size);
     memcpy((unsigned char *)binding->sets.shapes.mapped + offset, words, sizeof(words));
     memcpy(dispatch->words, words, sizeof(dispatch->words));
-    VkDescriptorBufferInfo shape = {binding->sets.shapes.handle, offset, VULKAN_SHAPE_BYTES};
+    VkDescriptorBufferInfo shape = {binding->sets.shapes.handle, binding->sets.shapes.offset + offset,
+                                    VULKAN_SHAPE_BYTES};
     VkDescriptorBufferInfo tensors[2 * R_MAX_DISPATCH_TENSORS];
     dispatch->piece = *piece;
     for (uint32_t i = 0; i < piece->tensor_count; i++) {

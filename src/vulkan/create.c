@@ -4,6 +4,7 @@
 #include "compile.h"
 #include "device.h"
 #include "lane.h"
+#include "pool.h"
 
 #include <string.h>
 
@@ -100,7 +101,8 @@ static void choose_sizes(struct vulkan_device *device, const rope2d_device_info 
 
 rope2d_status rope2d_vulkan_parts_create(struct vulkan_device *device, const rope2d_device_info *info) {
     const rope2d_host *host = &device->owner->host;
-    if (!rope2d_lock_create(&device->queue_lock) || !rope2d_lock_create(&device->lane_lock))
+    if (!rope2d_lock_create(&device->queue_lock) || !rope2d_lock_create(&device->lane_lock) ||
+        !rope2d_lock_create(&device->pool_lock))
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: the system has no lock left");
     device->instance.vkGetPhysicalDeviceMemoryProperties(device->physical, &device->memory);
     choose_sizes(device, info);
@@ -146,6 +148,7 @@ void rope2d_vulkan_device_destroy(rope2d_device *device) {
     if (vulkan == NULL)
         return;
     rope2d_vulkan_lanes_destroy(vulkan);
+    rope2d_vulkan_pool_destroy(vulkan);
     rope2d_vulkan_layout_destroy(vulkan, 0);
     rope2d_vulkan_layout_destroy(vulkan, 1);
     if (vulkan->owns_pipeline_cache)
@@ -166,6 +169,7 @@ void rope2d_vulkan_device_destroy(rope2d_device *device) {
         rope2d_vulkan_instance_destroy(&vulkan->instance);
     rope2d_lock_destroy(&vulkan->queue_lock);
     rope2d_lock_destroy(&vulkan->lane_lock);
+    rope2d_lock_destroy(&vulkan->pool_lock);
     rope2d_release(&device->host, vulkan, 1, sizeof(*vulkan));
     device->impl = NULL;
 }

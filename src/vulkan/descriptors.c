@@ -32,7 +32,7 @@ rope2d_stage_limits rope2d_vulkan_limits(const rope2d_plan *plan, const rope2d_p
 static void describe_buffer(VkDescriptorBufferInfo *info, const struct vulkan_buffer *buffer, uint64_t offset,
                             uint64_t range) {
     info->buffer = buffer->handle;
-    info->offset = offset;
+    info->offset = buffer->offset + offset;
     info->range = range;
 }
 
@@ -47,7 +47,7 @@ void rope2d_vulkan_set_write(struct vulkan_device *device, VkDescriptorSet set, 
     VkDescriptorImageInfo image = {device->sampler, positions->image.view,
                                    VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
     describe_buffer(&buffers[1], units, 0, units->size);
-    describe_buffer(&buffers[2], &positions->rows, positions->rows_offset + window->first * sizeof(int32_t),
+    describe_buffer(&buffers[2], &positions->rows, window->first * sizeof(int32_t),
                     window->count * sizeof(int32_t));
     describe_buffer(&buffers[3], &positions->table, 0, positions->table.size);
     for (uint32_t i = 4; i < count; i++)

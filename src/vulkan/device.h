@@ -7,6 +7,7 @@
 #include "../lock.h"
 #include "load.h"
 
+struct vulkan_block;
 struct vulkan_lane;
 
 // What a kernel's bindings look like; index 1 of the device's two is for tables that are textures.
@@ -41,6 +42,9 @@ struct vulkan_device {
     rope2d_lock queue_lock;
     rope2d_lock lane_lock;
     struct vulkan_lane *idle_lanes; // guarded by lane_lock
+    rope2d_lock pool_lock;
+    struct vulkan_block *blocks; // guarded by pool_lock
+    struct vulkan_block *given;  // of the caller's, for uniform buffers; guarded by pool_lock; NULL: none
 };
 
 static inline struct vulkan_device *rope2d_vulkan_of(const rope2d_device *device) {

@@ -49,22 +49,35 @@ static uint32_t choose_type(const struct vulkan_device *device, enum vulkan_memo
     return UINT32_MAX;
 }
 
-static rope2d_status allocate(struct vulkan_device *device, enum vulkan_memory kind,
-                              const VkMemoryRequirements *needs, VkDeviceMemory *memory,
-                              VkMemoryPropertyFlags *flags) {
+struct backing {
+    VkDeviceMemory memory; // of its own, unless a slice was taken
+    struct vulkan_slice slice;
+    VkMemoryPropertyFlags flags;
+};
+
+static rope2d_status allocate(struct vulkan_device *device, enum vulkan_memory kind, bool is_image,
+                              const VkMemoryRequirements *needs, struct backing *backing) {
     rope2d_status status = ROPE2D_OK;
     const rope2d_host *host = &device->owner->host;
     uint32_t type = choose_type(device, kind, needs->memoryTypeBits);
     if (type == UINT32_MAX)
         return rope2d_fail(host, ROPE2D_ERROR_UNSUPPORTED, "Vulkan: no memory type fits the mask 0x%x",
                            needs->memoryTypeBits);
-    *flags = device->memory.memoryTypes[type].propertyFlags;
+    backing->flags = device->memory.memoryTypes[type].propertyFlags;
+    if (needs->size <= VULKAN_MOST_POOLED && needs->alignment <= VULKAN_MOST_ALIGNMENT) {
+        status =
+            rope2d_vulkan_pool_take(device, type, is_image, needs->size, needs->alignment, &backing->slice);
+        if (status == ROPE2D_OK)
+            return ROPE2D_OK;
+        goto fail;
+    }
     VkMemoryAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
         .allocationSize = needs->size,
         .memoryTypeIndex = type,
     };
-    VK_CREATE(device->vk.vkAllocateMemory(device->handle, &info, device->allocation, memory), *memory);
+    VK_CREATE(device->vk.vkAllocateMemory(device->handle, &info, device->allocation, &backing->memory),
+              backing->memory);
     return ROPE2D_OK;
 
 fail:
@@ -78,18 +91,37 @@ static rope2d_status back_buffer(struct vulkan_device *device, enum vulkan_memor
     rope2d_status status = ROPE2D_OK;
     const rope2d_host *host = &device->owner->host;
     VkMemoryRequirements needs = {0};
-    VkMemoryPropertyFlags flags = 0;
+    struct backing backing = {0};
     device->vk.vkGetBufferMemoryRequirements(device->handle, buffer->handle, &needs);
-    ROPE2D_TRY(allocate(device, kind, &needs, &buffer->memory, &flags));
+    ROPE2D_TRY(allocate(device, kind, false, &needs, &backing));
+    buffer->memory = backing.memory;
+    buffer->slice = backing.slice;
+    buffer->is_coherent = (backing.flags & COHERENT) != 0;
+    buffer->is_host_cached = (backing.flags & CACHED) != 0;
+    if (buffer->slice.block != NULL) {
+        VK(device->vk.vkBindBufferMemory(device->handle, buffer->handle, buffer->slice.memory,
+                                         buffer->slice.offset));
+        buffer->mapped = buffer->slice.mapped;
+        return ROPE2D_OK;
+    }
     VK(device->vk.vkBindBufferMemory(device->handle, buffer->handle, buffer->memory, 0));
-    buffer->is_coherent = (flags & COHERENT) != 0;
-    buffer->is_host_cached = (flags & CACHED) != 0;
-    if (flags & VISIBLE)
+    if (backing.flags & VISIBLE)
         VK(device->vk.vkMapMemory(device->handle, buffer->memory, 0, VK_WHOLE_SIZE, 0, &buffer->mapped));
     return ROPE2D_OK;
 
 fail:
     return status;
+}
+
+// Of the memory that the caller gave for small things, which is coherent.
+static rope2d_status take_given(struct vulkan_device *device, struct vulkan_buffer *buffer) {
+    ROPE2D_TRY(rope2d_vulkan_pool_take_given(device, buffer->size, &buffer->slice));
+    buffer->handle = buffer->slice.buffer;
+    buffer->offset = buffer->slice.offset;
+    buffer->mapped = buffer->slice.mapped;
+    buffer->is_borrowed = true;
+    buffer->is_coherent = true;
+    return ROPE2D_OK;
 }
 
 rope2d_status rope2d_vulkan_buffer_create(struct vulkan_device *device, enum vulkan_memory kind,
@@ -99,6 +131,8 @@ rope2d_status rope2d_vulkan_buffer_create(struct vulkan_device *device, enum vul
     const rope2d_host *host = &device->owner->host;
     memset(buffer, 0, sizeof(*buffer));
     buffer->size = size;
+    if (device->given != NULL && (usage & VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT))
+        return take_given(device, buffer);
     VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = size,
@@ -117,10 +151,11 @@ fail:
 }
 
 void rope2d_vulkan_buffer_destroy(struct vulkan_device *device, struct vulkan_buffer *buffer) {
-    if (buffer->handle != VK_NULL_HANDLE)
+    if (buffer->handle != VK_NULL_HANDLE && !buffer->is_borrowed)
         device->vk.vkDestroyBuffer(device->handle, buffer->handle, device->allocation);
     if (buffer->memory != VK_NULL_HANDLE)
         device->vk.vkFreeMemory(device->handle, buffer->memory, device->allocation); // unmaps too
+    rope2d_vulkan_pool_give(device, &buffer->slice);
     memset(buffer, 0, sizeof(*buffer));
 }
 
@@ -130,6 +165,11 @@ static VkMappedMemoryRange whole(const struct vulkan_buffer *buffer) {
         .memory = buffer->memory,
         .size = VK_WHOLE_SIZE,
     };
+    if (buffer->slice.block != NULL) {
+        range.memory = buffer->slice.memory;
+        range.offset = buffer->slice.offset;
+        range.size = buffer->slice.size;
+    }
     return range;
 }
 
@@ -158,14 +198,11 @@ fail:
     return status;
 }
 
-static rope2d_status back_image(struct vulkan_device *device, struct vulkan_image *image) {
+rope2d_status rope2d_vulkan_image_bind(struct vulkan_device *device, VkDeviceMemory memory, uint64_t offset,
+                                       struct vulkan_image *image) {
     rope2d_status status = ROPE2D_OK;
     const rope2d_host *host = &device->owner->host;
-    VkMemoryRequirements needs = {0};
-    VkMemoryPropertyFlags flags = 0;
-    device->vk.vkGetImageMemoryRequirements(device->handle, image->handle, &needs);
-    ROPE2D_TRY(allocate(device, VULKAN_MEMORY_DEVICE, &needs, &image->memory, &flags));
-    VK(device->vk.vkBindImageMemory(device->handle, image->handle, image->memory, 0));
+    VK(device->vk.vkBindImageMemory(device->handle, image->handle, memory, offset));
     VkImageViewCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
         .image = image->handle,
@@ -181,8 +218,20 @@ fail:
     return status;
 }
 
-rope2d_status rope2d_vulkan_image_create(struct vulkan_device *device, uint32_t width, uint32_t height,
-                                         struct vulkan_image *image) {
+static rope2d_status back_image(struct vulkan_device *device, struct vulkan_image *image) {
+    VkMemoryRequirements needs = {0};
+    struct backing backing = {0};
+    device->vk.vkGetImageMemoryRequirements(device->handle, image->handle, &needs);
+    ROPE2D_TRY(allocate(device, VULKAN_MEMORY_DEVICE, true, &needs, &backing));
+    image->memory = backing.memory;
+    image->slice = backing.slice;
+    if (image->slice.block != NULL)
+        return rope2d_vulkan_image_bind(device, image->slice.memory, image->slice.offset, image);
+    return rope2d_vulkan_image_bind(device, image->memory, 0, image);
+}
+
+rope2d_status rope2d_vulkan_image_make(struct vulkan_device *device, uint32_t width, uint32_t height,
+                                       struct vulkan_image *image) {
     rope2d_status status = ROPE2D_OK;
     const rope2d_host *host = &device->owner->host;
     memset(image, 0, sizeof(*image));
@@ -203,12 +252,19 @@ rope2d_status rope2d_vulkan_image_create(struct vulkan_device *device, uint32_t 
     };
     VK_CREATE(device->vk.vkCreateImage(device->handle, &info, device->allocation, &image->handle),
               image->handle);
-    status = back_image(device, image);
-    if (status == ROPE2D_OK)
-        return ROPE2D_OK;
+    return ROPE2D_OK;
 
 fail:
-    rope2d_vulkan_image_destroy(device, image);
+    return status;
+}
+
+rope2d_status rope2d_vulkan_image_create(struct vulkan_device *device, uint32_t width, uint32_t height,
+                                         struct vulkan_image *image) {
+    rope2d_status status = rope2d_vulkan_image_make(device, width, height, image);
+    if (status == ROPE2D_OK)
+        status = back_image(device, image);
+    if (status != ROPE2D_OK)
+        rope2d_vulkan_image_destroy(device, image);
     return status;
 }
 
@@ -219,5 +275,6 @@ void rope2d_vulkan_image_destroy(struct vulkan_device *device, struct vulkan_ima
         device->vk.vkDestroyImage(device->handle, image->handle, device->allocation);
     if (image->memory != VK_NULL_HANDLE)
         device->vk.vkFreeMemory(device->handle, image->memory, device->allocation);
+    rope2d_vulkan_pool_give(device, &image->slice);
     memset(image, 0, sizeof(*image));
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Buffers and images, each with memory of its own. Everything may be half-built: destroy accepts it, zeroed
-// memory too.
+// Buffers and images: small ones in memory that they share, large ones with memory of their own, or in the
+// caller's. Everything may be half-built: destroy accepts it, zeroed memory too.
 #ifndef ROPE2D_VULKAN_MEMORY_H
 #define ROPE2D_VULKAN_MEMORY_H
 
-#include "device.h"
+#include "pool.h"
 
 enum vulkan_memory {
     VULKAN_MEMORY_DEVICE, // near the device; mapped where the host can see it
@@ -15,7 +15,10 @@ enum vulkan_memory {
 
 struct vulkan_buffer {
     VkBuffer handle;
-    VkDeviceMemory memory;
+    bool is_borrowed;      // the caller's
+    uint64_t offset;       // of the first byte in `handle`: 0 unless it is the caller's
+    VkDeviceMemory memory; // of its own; VK_NULL_HANDLE: it has a slice, or is the caller's
+    struct vulkan_slice slice;
     uint64_t size;
     void *mapped;        // NULL when the host cannot see it
     bool is_coherent;    // needs no flush and no invalidate
@@ -34,12 +37,18 @@ rope2d_status rope2d_vulkan_buffer_invalidate(struct vulkan_device *device,
 // A sampled RGBA fp32 image.
 struct vulkan_image {
     VkImage handle;
-    VkDeviceMemory memory;
+    VkDeviceMemory memory; // as a buffer's
+    struct vulkan_slice slice;
     VkImageView view;
     uint32_t width;
     uint32_t height;
 };
 
+// In two steps, for an image in memory of the caller's: it is made, then bound.
+rope2d_status rope2d_vulkan_image_make(struct vulkan_device *device, uint32_t width, uint32_t height,
+                                       struct vulkan_image *image);
+rope2d_status rope2d_vulkan_image_bind(struct vulkan_device *device, VkDeviceMemory memory, uint64_t offset,
+                                       struct vulkan_image *image);
 rope2d_status rope2d_vulkan_image_create(struct vulkan_device *device, uint32_t width, uint32_t height,
                                          struct vulkan_image *image);
 void rope2d_vulkan_image_destroy(struct vulkan_device *device, struct vulkan_image *image);

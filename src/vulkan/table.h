@@ -8,7 +8,6 @@
 
 struct vulkan_positions {
     struct vulkan_buffer rows;
-    uint64_t rows_offset;       // bytes before the first row number: of rows that are the caller's
     struct vulkan_buffer table; // of tables that are buffers
     struct vulkan_image image;  // of tables that are textures
     uint32_t fold;              // log2 of the texture's width

@@ -128,7 +128,7 @@ static rope2d_status take_rows(const rope2d_vulkan_binding *binding, struct vulk
         return ROPE2D_OK;
     ROPE2D_TRY(check_rows(binding, update));
     update->table.rows.handle = params->rows;
-    update->table.rows_offset = params->row_offset;
+    update->table.rows.offset = params->row_offset;
     update->seen.rows = NULL; // the device alone has them
     update->seen.tokens = params->row_tokens;
     update->seen.batch = params->row_batch > 1 ? params->row_batch : 1;
