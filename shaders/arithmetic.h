@@ -7,43 +7,30 @@
 
 #include "element.h"
 
+// Without branches, which lanes that are vectors of a CPU would all take.
+
 R_FN uint r_widen_f16(uint h) {
-    uint sign = (h & 0x8000u) << 16;
     uint rest = h & 0x7fffu;
-    if (rest >= 0x7c00u)
-        return sign | 0x7f800000u | ((rest & 0x3ffu) << 13);
-    if (rest >= 0x400u)
-        return sign | ((rest << 13) + 0x38000000u);
-    // Subnormal: an integer times 2^-24, exact, and normal as a float.
-    precise float value = R_FLOAT(rest) * 5.9604644775390625e-8f;
-    return sign | R_BITS(value);
+    // Subnormal: 0.5 has an ulp of 2^-24, and so the difference is exact, and normal as a float.
+    precise float small = R_FROM_BITS(0x3f000000u + rest) - 0.5f;
+    uint large = (rest << 13) + (rest >= 0x7c00u ? 0x70000000u : 0x38000000u);
+    return ((h & 0x8000u) << 16) | (rest < 0x400u ? R_BITS(small) : large);
 }
 
 R_FN uint r_narrow_f16(uint f) {
-    uint sign = (f >> 16) & 0x8000u;
     uint rest = f & 0x7fffffffu;
-    if (rest > 0x7f800000u)
-        return sign | 0x7e00u | ((rest >> 13) & 0x3ffu);
-    if (rest >= 0x477ff000u) // 65,520 and above round to infinity
-        return sign | 0x7c00u;
-    if (rest >= 0x38800000u)
-        return sign | ((rest - 0x38000000u + 0xfffu + ((rest >> 13) & 1u)) >> 13);
-    if (rest < 0x33000000u) // below 2^-25
-        return sign;
-    uint shift = 126u - (rest >> 23);
-    uint significand = (rest & 0x7fffffu) | 0x800000u;
-    uint quotient = significand >> shift;
-    uint remainder = significand & ((1u << shift) - 1u);
-    uint tie = 1u << (shift - 1u);
-    if (remainder > tie || (remainder == tie && (quotient & 1u) == 1u))
-        quotient += 1u;
-    return sign | quotient;
+    // Subnormal: the sum is rounded to multiples of 2^-24.
+    precise float grid = R_FROM_BITS(rest) + 0.5f;
+    uint small = R_BITS(grid) - 0x3f000000u;
+    uint large = (rest - 0x38000000u + 0xfffu + ((rest >> 13) & 1u)) >> 13;
+    uint bounded = large < 0x7c00u ? large : 0x7c00u; // 65,520 and above round to infinity
+    uint number = rest < 0x38800000u ? small : bounded;
+    return ((f >> 16) & 0x8000u) | (rest > 0x7f800000u ? 0x7e00u | ((rest >> 13) & 0x3ffu) : number);
 }
 
 R_FN uint r_narrow_bf16(uint f) {
-    if ((f & 0x7fffffffu) > 0x7f800000u)
-        return (f >> 16) | 0x40u;
-    return (f + 0x7fffu + ((f >> 16) & 1u)) >> 16;
+    uint rounded = (f + 0x7fffu + ((f >> 16) & 1u)) >> 16;
+    return (f & 0x7fffffffu) > 0x7f800000u ? (f >> 16) | 0x40u : rounded;
 }
 
 R_FN uint r_widen(uint type, uint bits) {

@@ -6,7 +6,7 @@
 // clang-format off
 //   R_FN                       how a function begins
 //   R_MEM, R_M                 the memory a function works on, as first parameter and first argument; empty in GLSL
-//   R_FLOAT(u) R_UINT(i)       conversions of values
+//   R_UINT(i)                  a conversion of a value
 //   R_BITS(f) R_FROM_BITS(u)   conversions that keep the bits
 //   precise                    no contraction of what is assigned to the variable
 //   R_IN, R_OUT                element types

@@ -45,7 +45,6 @@ typedef struct r_memory {
 #define precise        // the build turns contraction off
 #define R_MEM          const r_memory *memory,
 #define R_M            memory,
-#define R_FLOAT(u)     ((float)(u))
 #define R_UINT(i)      ((uint32_t)(i))
 #define R_SHAPE(i)     (memory->shape[i])
 #define R_RANGE(i)     R_SHAPE(i)

@@ -35,7 +35,6 @@ typedef struct r_memory {
 #define R_M      memory, table,
 #define precise
 #define r_entry        float2
-#define R_FLOAT(u)     ((float)(u))
 #define R_UINT(i)      ((uint)(i))
 #define R_BITS(f)      as_uint(f)
 #define R_FROM_BITS(u) as_float(u)

@@ -52,7 +52,6 @@ R_DECLARE_SLOT(3)
 #define R_FN
 #define R_MEM
 #define R_M
-#define R_FLOAT(u)     float(u)
 #define R_UINT(i)      uint(i)
 #define R_BITS(f)      floatBitsToUint(f)
 #define R_FROM_BITS(u) uintBitsToFloat(u)

@@ -6,12 +6,10 @@
 #define ROPE2D_GLSL
 
 #define R_FN
-#define R_FLOAT(u)     float(u)
 #define R_BITS(f)      floatBitsToUint(f)
 #define R_FROM_BITS(u) uintBitsToFloat(u)
 #include "arithmetic.h"
 #undef R_FN
-#undef R_FLOAT
 #undef R_BITS
 #undef R_FROM_BITS
 

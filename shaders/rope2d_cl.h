@@ -12,13 +12,11 @@
 #endif
 
 #define R_FN           static
-#define R_FLOAT(u)     ((float)(u))
 #define R_BITS(f)      as_uint(f)
 #define R_FROM_BITS(u) as_float(u)
 #define precise
 #include "arithmetic.h"
 #undef R_FN
-#undef R_FLOAT
 #undef R_BITS
 #undef R_FROM_BITS
 #undef precise
