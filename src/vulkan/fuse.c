@@ -12,7 +12,7 @@ const char *rope2d_vulkan_source(void) {
 
 static void describe_buffer(const struct vulkan_positions *vulkan, rope2d_vulkan_table *table) {
     table->table = vulkan->table.handle;
-    table->table_offset = 0;
+    table->table_offset = vulkan->table.offset;
     table->table_size = vulkan->table.size;
 }
 
@@ -51,7 +51,7 @@ rope2d_status rope2d_vulkan_positions_get_table(const rope2d_positions *position
     table->columns = positions->table_columns;
     table->row_axes = positions->pattern.row_axes;
     table->rows = vulkan->rows.handle;
-    table->rows_offset = vulkan->rows_offset;
+    table->rows_offset = vulkan->rows.offset;
     table->rows_size = vulkan->rows.size;
     if (positions->table_kind == ROPE2D_TABLE_TEXTURE)
         describe_image(rope2d_vulkan_of(front), vulkan, table);

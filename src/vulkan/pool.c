@@ -154,7 +154,7 @@ static void drop_if_spare(struct vulkan_device *device, struct vulkan_block *emp
         has_other |= block != empty && block->type == empty->type && block->is_image == empty->is_image;
     if (!has_other)
         return;
-    while (*link != empty)
+    while (*link != NULL && *link != empty)
         link = &(*link)->next;
     *link = empty->next;
     block_destroy(device, empty);
