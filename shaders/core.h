@@ -11,6 +11,7 @@
 //   precise                    no contraction of what is assigned to the variable
 //   R_IN, R_OUT                element types
 //   R_WIDE, R_TWO_ANGLES       four pairs to a unit or one; two angles to a pair or one
+//   R_FACTORED                 one entry to an angle, or one of each axis, which are multiplied
 //   R_SHAPE(i) R_UNIT(i) R_ROW(i)   words of the shape, units of the plan, row numbers
 //   R_RANGE(i)                 words of the shape below R_RANGE_WORDS
 //   r_entry r_read_entry(i)    (cos, sin) as a type with .x and .y
@@ -29,6 +30,49 @@ R_FN uint r_first_entry(R_MEM int row, uint head) {
     return bounded * R_SHAPE(R_TABLE_ROW_STRIDE) + head * R_SHAPE(R_TABLE_HEAD_STRIDE);
 }
 
+// Of two angles, those of their sum: the one turned by the other.
+R_FN r_entry r_multiply(r_entry a, r_entry b) {
+    r_entry product = a;
+    product.x = r_turn_lo(b.x, b.y, a.x, a.y);
+    product.y = r_turn_hi(b.x, b.y, a.x, a.y);
+    return product;
+}
+
+// The row of a pair that `axis` turns, negative where nothing does; factored: any of the token's.
+R_FN int r_find_row(R_MEM uint row_at, uint axis) {
+    int row = R_ROW(row_at + axis);
+    if (R_FACTORED) {
+        for (uint f = 1u; f < R_SHAPE(R_FACTORS); f++) {
+            int other = R_ROW(row_at + f);
+            row = other > row ? other : row;
+        }
+    }
+    return row;
+}
+
+// (cos, sin) of a column, of a row that r_find_row found.
+R_FN r_entry r_find_entry(R_MEM uint row_at, int row, uint head, uint column) {
+    if (!R_FACTORED)
+        return r_read_entry(R_M r_first_entry(R_M row, head) + column);
+    r_entry product;
+    product.x = 1.0f;
+    product.y = 0.0f;
+    bool is_first = true;
+    for (uint f = 0u; f < R_SHAPE(R_FACTORS); f++) {
+        int factor_row = R_ROW(row_at + f);
+        if (factor_row < 0)
+            continue;
+        r_entry factor = r_read_entry(R_M r_first_entry(R_M factor_row, head) +
+                                      f * R_SHAPE(R_TABLE_FACTOR_STRIDE) + column);
+        if (is_first)
+            product = factor;
+        else
+            product = r_multiply(product, factor);
+        is_first = false;
+    }
+    return product;
+}
+
 R_FN void r_single_unit(R_MEM uint k, uint word, uint unit, uint in_at, uint out_at, uint row_at, uint head) {
     uint lo = R_UNIT_LO(word);
     uint hi = R_UNIT_HI(word);
@@ -38,19 +82,19 @@ R_FN void r_single_unit(R_MEM uint k, uint word, uint unit, uint in_at, uint out
         return;
     }
     uint hi_bits = r_load(R_M k, in_at + hi);
-    int row = R_ROW(row_at + R_UNIT_AXIS(word, 0u));
+    int row = r_find_row(R_M row_at, R_UNIT_AXIS(word, 0u));
     if (row < 0) { // a token that does not rotate
         r_store(R_M k, out_at + lo, r_convert(R_IN, R_OUT, lo_bits));
         r_store(R_M k, out_at + hi, r_convert(R_IN, R_OUT, hi_bits));
         return;
     }
-    uint entry = r_first_entry(R_M row, head) + (R_TWO_ANGLES ? 2u * unit : unit);
+    uint column = R_TWO_ANGLES ? 2u * unit : unit;
     float x = R_FROM_BITS(r_widen(R_IN, lo_bits));
     float y = R_FROM_BITS(r_widen(R_IN, hi_bits));
-    r_entry at_lo = r_read_entry(R_M entry);
+    r_entry at_lo = r_find_entry(R_M row_at, row, head, column);
     r_entry at_hi = at_lo;
     if (R_TWO_ANGLES)
-        at_hi = r_read_entry(R_M entry + 1u);
+        at_hi = r_find_entry(R_M row_at, row, head, column + 1u);
     r_store(R_M k, out_at + lo, r_narrow(R_OUT, R_BITS(r_turn_lo(at_lo.x, at_lo.y, x, y))));
     r_store(R_M k, out_at + hi, r_narrow(R_OUT, R_BITS(r_turn_hi(at_hi.x, at_hi.y, x, y))));
 }
@@ -83,15 +127,15 @@ R_FN void r_wide_unit(R_MEM uint k, uint word, uint unit, uint in_at, uint out_a
     for (uint i = 0u; i < 4u; i++) {
         uint lo_bits = r_load(R_M k, in_at + lo + step * i);
         uint hi_bits = r_load(R_M k, in_at + hi + step * i);
-        int row = R_ROW(row_at + R_UNIT_AXIS(word, i));
+        int row = r_find_row(R_M row_at, R_UNIT_AXIS(word, i));
         if (row >= 0) {
-            uint entry = r_first_entry(R_M row, head) + (R_TWO_ANGLES ? 2u * (4u * unit + i) : 4u * unit + i);
+            uint column = R_TWO_ANGLES ? 2u * (4u * unit + i) : 4u * unit + i;
             float x = R_FROM_BITS(r_widen(R_IN, lo_bits));
             float y = R_FROM_BITS(r_widen(R_IN, hi_bits));
-            r_entry at_lo = r_read_entry(R_M entry);
+            r_entry at_lo = r_find_entry(R_M row_at, row, head, column);
             r_entry at_hi = at_lo;
             if (R_TWO_ANGLES)
-                at_hi = r_read_entry(R_M entry + 1u);
+                at_hi = r_find_entry(R_M row_at, row, head, column + 1u);
             lo_out[i] = r_narrow(R_OUT, R_BITS(r_turn_lo(at_lo.x, at_lo.y, x, y)));
             hi_out[i] = r_narrow(R_OUT, R_BITS(r_turn_hi(at_hi.x, at_hi.y, x, y)));
         } else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // core.h as C11: the portable path, which every other backend must equal bit for bit. The file that includes
-// this defines R_IN, R_OUT, R_WIDE and R_TWO_ANGLES, as expressions over `memory` if it likes.
+// this defines R_IN, R_OUT, R_WIDE, R_TWO_ANGLES and R_FACTORED, as expressions over `memory` if it likes.
 #include "shape.h"
 
 #include <stdbool.h>

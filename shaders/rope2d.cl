@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// core.h as OpenCL C 1.2. Built with -DR_IN, -DR_OUT, -DR_WIDE, -DR_TWO_ANGLES and -DR_TEXTURE; never with -cl-mad-enable or
+// core.h as OpenCL C 1.2. Built with -DR_IN, -DR_OUT, -DR_WIDE, -DR_TWO_ANGLES, -DR_FACTORED and -DR_TEXTURE; never with -cl-mad-enable or
 // -cl-fast-relaxed-math, which fuse in spite of the pragma.
 #pragma OPENCL FP_CONTRACT OFF
 

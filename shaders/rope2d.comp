@@ -9,6 +9,7 @@ layout(constant_id = 1) const uint R_IN = 0u;
 layout(constant_id = 2) const uint R_OUT = 0u;
 layout(constant_id = 3) const bool R_WIDE = false;
 layout(constant_id = 4) const bool R_TWO_ANGLES = false;
+layout(constant_id = 5) const bool R_FACTORED = false;
 
 #include "shape.h"
 

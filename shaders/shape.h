@@ -24,17 +24,19 @@
 
 #define R_RANGE_WORDS 20 // 80 bytes of push constants
 
-#define R_BATCH             20 // batch elements of this dispatch
-#define R_ROW_BATCH_STRIDE  21 // 0: all batch elements share their positions
-#define R_ROW_AXES          22 // row numbers of a token
-#define R_TABLE_ROWS        23 // rows are clamped below this
-#define R_TABLE_ROW_STRIDE  24
-#define R_TABLE_HEAD_STRIDE 25 // 0: all heads share their frequencies
-#define R_TABLE_FOLD        26 // texture: log2 of its width in texels
-#define R_UNITS             27 // units of a head: what an invocation handles
-#define R_PAIR_UNITS        28 // the first of them rotate, the rest pass through
-#define R_TENSOR_COUNT      29
-#define R_TENSORS           32 // where the tensors' other words begin
+#define R_BATCH               20 // batch elements of this dispatch
+#define R_ROW_BATCH_STRIDE    21 // 0: all batch elements share their positions
+#define R_ROW_AXES            22 // row numbers of a token
+#define R_TABLE_ROWS          23 // rows are clamped below this
+#define R_TABLE_ROW_STRIDE    24
+#define R_TABLE_HEAD_STRIDE   25 // 0: all heads share their frequencies
+#define R_TABLE_FOLD          26 // texture: log2 of its width in texels
+#define R_UNITS               27 // units of a head: what an invocation handles
+#define R_PAIR_UNITS          28 // the first of them rotate, the rest pass through
+#define R_TENSOR_COUNT        29
+#define R_FACTORS             30 // row numbers whose entries are multiplied; 0: one entry to an angle
+#define R_TABLE_FACTOR_STRIDE 31
+#define R_TENSORS             32 // where the tensors' other words begin
 
 // The other words of a tensor.
 #define R_HEADS            0

@@ -26,6 +26,8 @@ static const char *pattern_difference(const rope2d_pattern *a, const rope2d_patt
         return "freq_heads";
     if (a->angles != b->angles)
         return "freqs_hi (one or two angles to a pair)";
+    if (a->factors != b->factors)
+        return "factored";
     if (a->is_axial != b->is_axial || a->row_axes != b->row_axes)
         return "freqs (axial or dense)";
     return "pairing or the axis that turns a pair";

@@ -83,9 +83,10 @@ typedef struct rope2d_pattern {
     uint32_t row_axes;   // row numbers of a token: axes, or 1 for a dense spec
     uint32_t freq_heads; // 1: shared
     uint32_t angles;     // of a pair: 1 or 2
-    bool is_axial;
-    uint16_t *lo;  // [pairs]
-    uint16_t *hi;  // [pairs]
+    uint32_t factors;    // entries of an angle that are multiplied: 0 for one; otherwise axes
+    bool is_axial;       // a row number belongs to one axis: not so where one number stands for all axes
+    uint16_t *lo;        // [pairs]
+    uint16_t *hi;        // [pairs]
     uint8_t *axis; // [pairs] which row number turns the pair; 0 for dense specs and pairs that no axis turns
     rope2d_units single; // one pair or channel each; always there
     rope2d_units wide;   // four pairs each; count is 0 where the pairing has no runs of four

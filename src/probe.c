@@ -5,6 +5,7 @@
 #define R_OUT        (memory->out_type)
 #define R_WIDE       (memory->wide)
 #define R_TWO_ANGLES (memory->two_angles)
+#define R_FACTORED   (R_SHAPE(R_FACTORS) > 0)
 #include "../shaders/prelude_c.h"
 
 #include "../shaders/core.h"
@@ -80,10 +81,21 @@ static r_entry make_entry(const rope2d_plan *plan, uint32_t row, uint32_t column
     }
 }
 
+// What the factors of axes past the first do to the first one's entry: nothing in half of the rows, so that
+// the product has that entry's class; anything in the others, so that every rounding of a product shows.
+static r_entry make_factor(uint32_t row, uint32_t column) {
+    if (row % 2 == 0)
+        return (r_entry){1.0f, 0.0f};
+    return (r_entry){random_float(mix(row, column, 8)), random_float(mix(row, column, 9))};
+}
+
 static void fill_table(rope2d_positions *positions, const rope2d_plan *plan) {
+    const uint32_t parts = plan->pattern.factors == 0 ? 1 : plan->pattern.factors;
     for (uint32_t row = 0; row < positions->table_rows; row++)
         for (uint32_t column = 0; column < positions->table_columns; column++) {
-            const r_entry entry = make_entry(plan, row, column, positions->table_rows / 2);
+            const r_entry entry = column < positions->table_columns / parts
+                                      ? make_entry(plan, row, column, positions->table_rows / 2)
+                                      : make_factor(row, column);
             float *at = positions->table + 2 * ((size_t)row * positions->table_columns + column);
             at[0] = entry.x;
             at[1] = entry.y;
@@ -105,8 +117,9 @@ rope2d_status rope2d_probe_create(rope2d_probe *probe, const rope2d_plan *plan) 
     const rope2d_host *host = &plan->device->host;
     const uint32_t tokens = PROBE_ELEMENTS / (PROBE_HEADS * plan->pattern.head_dim) + 2;
     const uint32_t rows = tokens < PROBE_ROWS ? tokens : PROBE_ROWS;
+    const uint32_t parts = plan->pattern.factors == 0 ? 1 : plan->pattern.factors;
     const uint32_t columns =
-        plan->pattern.pairs * plan->pattern.angles * (plan->pattern.freq_heads > 1 ? PROBE_HEADS : 1);
+        parts * plan->pattern.pairs * plan->pattern.angles * (plan->pattern.freq_heads > 1 ? PROBE_HEADS : 1);
     *probe = (rope2d_probe){.tokens = tokens, .heads = PROBE_HEADS};
     rope2d_positions *positions = &probe->positions;
     positions->device = plan->device;
@@ -116,7 +129,7 @@ rope2d_status rope2d_probe_create(rope2d_probe *probe, const rope2d_plan *plan) 
     positions->batch = 1;
     positions->is_axial = plan->pattern.is_axial;
     positions->table_rows = 2 * rows;
-    positions->table_columns = columns > 0 ? columns : 1;
+    positions->table_columns = columns > 0 ? columns : parts;
     positions->table_entries = (uint64_t)positions->table_rows * positions->table_columns;
     positions->row_count = positions->tokens * plan->pattern.row_axes;
     positions->table = rope2d_allocate(host, positions->table_entries, 2 * sizeof(float));

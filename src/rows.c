@@ -145,6 +145,11 @@ static rope2d_status check_sources(const rope2d_positions *positions, const rope
     if (params->rows != NULL && params->magnitudes != NULL)
         return rope2d_fail(host, ROPE2D_ERROR_MAGNITUDE,
                            "params.magnitudes is given with params.rows; magnitudes need coordinates");
+    if (positions->pattern.factors > 0 && params->magnitudes != NULL)
+        return rope2d_fail(
+            host, ROPE2D_ERROR_MAGNITUDE,
+            "params.magnitudes is given, and spec.factored is 1; a magnitude for each token needs "
+            "spec.factored 0");
     if (positions->tokens > 0 && params->rows == NULL && params->coordinates == NULL)
         return rope2d_fail(host, ROPE2D_ERROR_COORDINATE,
                            "params.coordinates is NULL; there are %" PRIu64 " tokens", positions->tokens);

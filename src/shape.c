@@ -36,6 +36,8 @@ static void write_positions(uint32_t *words, const rope2d_positions *positions, 
     words[R_TABLE_ROWS] = positions->table_rows;
     words[R_TABLE_ROW_STRIDE] = positions->table_columns;
     words[R_TABLE_HEAD_STRIDE] = pattern->freq_heads > 1 ? pattern->pairs * pattern->angles : 0;
+    words[R_FACTORS] = pattern->factors;
+    words[R_TABLE_FACTOR_STRIDE] = pattern->factors == 0 ? 0 : positions->table_columns / pattern->factors;
 }
 
 void rope2d_shape_write(uint32_t *words, const rope2d_plan *plan, const rope2d_positions *positions,

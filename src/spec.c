@@ -137,7 +137,8 @@ static rope2d_status check_freqs(const rope2d_spec *spec, const rope2d_host *hos
 static rope2d_status check_numbers(const rope2d_spec *spec, const rope2d_host *host) {
     uint32_t pairs = rope2d_spec_count_pairs(spec);
     uint32_t angles = spec->freqs_hi == NULL ? 1 : 2;
-    uint64_t columns = (uint64_t)rope2d_spec_freq_heads(spec) * pairs * angles;
+    uint64_t factors = spec->factored ? spec->axes : 1;
+    uint64_t columns = factors * rope2d_spec_freq_heads(spec) * pairs * angles;
     if (columns > MAX_ENTRIES)
         return rope2d_fail(host, ROPE2D_ERROR_LIMIT,
                            "spec.freq_heads is %" PRIu32 ": %" PRIu64
@@ -157,6 +158,14 @@ static rope2d_status check_numbers(const rope2d_spec *spec, const rope2d_host *h
         return rope2d_fail(
             host, ROPE2D_ERROR_DIRECTION,
             "spec.direction is ROPE2D_INVERSE; with freqs_hi, two angles to a pair, there is none");
+    if (spec->factored > 1)
+        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "spec.factored is %" PRIu32 "; it is 0 or 1",
+                           spec->factored);
+    if (spec->factored && spec->direction == ROPE2D_TRANSPOSE && spec->freqs_hi != NULL)
+        return rope2d_fail(
+            host, ROPE2D_ERROR_DIRECTION,
+            "spec.direction is ROPE2D_TRANSPOSE; with freqs_hi, two angles to a pair, it has no "
+            "factors, and spec.factored is 1");
     return ROPE2D_OK;
 }
 
@@ -264,7 +273,8 @@ rope2d_status rope2d_pattern_create(rope2d_pattern *pattern, const rope2d_spec *
     pattern->head_dim = spec->head_dim;
     pattern->pairs = rope2d_spec_count_pairs(spec);
     pattern->axes = spec->axes;
-    pattern->is_axial = is_axial(spec);
+    pattern->factors = spec->factored ? spec->axes : 0;
+    pattern->is_axial = spec->factored || is_axial(spec);
     pattern->row_axes = pattern->is_axial ? spec->axes : 1;
     pattern->freq_heads = rope2d_spec_freq_heads(spec);
     pattern->angles = spec->freqs_hi == NULL ? 1 : 2;
@@ -278,7 +288,7 @@ rope2d_status rope2d_pattern_create(rope2d_pattern *pattern, const rope2d_spec *
                                pairs);
         fill_channels(pattern, spec);
     }
-    for (uint32_t i = 0; pattern->is_axial && i < pairs; i++)
+    for (uint32_t i = 0; pattern->is_axial && pattern->factors == 0 && i < pairs; i++)
         (void)turning_axes(spec, i, &pattern->axis[i]);
     return rope2d_units_create(pattern, host);
 }
@@ -294,7 +304,7 @@ void rope2d_pattern_destroy(rope2d_pattern *pattern, const rope2d_host *host) {
 bool rope2d_pattern_equal(const rope2d_pattern *a, const rope2d_pattern *b) {
     if (a->head_dim != b->head_dim || a->pairs != b->pairs || a->axes != b->axes ||
         a->row_axes != b->row_axes || a->freq_heads != b->freq_heads || a->angles != b->angles ||
-        a->is_axial != b->is_axial)
+        a->factors != b->factors || a->is_axial != b->is_axial)
         return false;
     return a->pairs == 0 || (memcmp(a->lo, b->lo, a->pairs * sizeof(*a->lo)) == 0 &&
                              memcmp(a->hi, b->hi, a->pairs * sizeof(*a->hi)) == 0 &&
@@ -311,5 +321,5 @@ uint32_t rope2d_spec_pairs(const rope2d_spec *spec) {
 }
 
 uint32_t rope2d_spec_is_axial(const rope2d_spec *spec) {
-    return check(spec, NULL) == ROPE2D_OK && is_axial(spec) ? 1 : 0;
+    return check(spec, NULL) == ROPE2D_OK && (spec->factored || is_axial(spec)) ? 1 : 0;
 }

@@ -96,7 +96,8 @@ static void write_both(float *entry, rope2d_direction direction, const double *a
 static bool write_pair(const table_work *work, const table_row *row, uint64_t at, uint32_t pair,
                        float *entry) {
     const rope2d_spec *spec = work->params->spec;
-    double magnitude = work->magnitude;
+    // A product of factors has the magnitude once.
+    double magnitude = work->positions->pattern.factors > 0 && row->axis > 0 ? 1 : work->magnitude;
     if (row->magnitudes != NULL)
         magnitude = magnitude * (double)row->magnitudes[pair];
     double angles[2] = {take_angle(work, spec->freqs, row, at), 0};
@@ -132,6 +133,24 @@ static table_row find_row(const table_work *work, uint32_t group, uint32_t numbe
     return row;
 }
 
+// Entry `at` of a group's part of row `number`, through heads and pairs.
+static void write_entry(const table_work *work, const table_row *row, uint64_t column, uint64_t at,
+                        uint32_t number, table_task *result) {
+    const rope2d_positions *positions = work->positions;
+    const rope2d_pattern *pattern = &positions->pattern;
+    uint64_t floats = (uint64_t)pattern->angles * 2;
+    float *entry = positions->table + ((uint64_t)number * positions->table_columns + column) * 2;
+    if (row->known != NULL) {
+        memcpy(entry, row->known + column * 2, (size_t)floats * sizeof(*entry));
+    } else if (row->coordinates == NULL) {
+        for (uint64_t i = 0; i < floats; i++)
+            entry[i] = i % 2 == 0 ? 1.0f : 0.0f;
+    } else if (!write_pair(work, row, at, (uint32_t)(at % pattern->pairs), entry) &&
+               result->overflow == NO_ENTRY) {
+        result->overflow = (uint64_t)number * positions->table_columns + column;
+    }
+}
+
 static void write_row(const table_work *work, uint32_t number, table_task *result) {
     const rope2d_positions *positions = work->positions;
     const rope2d_pattern *pattern = &positions->pattern;
@@ -140,20 +159,14 @@ static void write_row(const table_work *work, uint32_t number, table_task *resul
         rows[g] = find_row(work, g, number);
         result->rows_copied += rows[g].known != NULL;
     }
-    uint64_t floats = (uint64_t)pattern->angles * 2;
-    float *table = positions->table + (uint64_t)number * positions->table_columns * 2;
-    for (uint64_t at = 0; at < (uint64_t)pattern->freq_heads * pattern->pairs; at++) {
-        uint32_t pair = (uint32_t)(at % pattern->pairs);
-        const table_row *row = &rows[positions->is_axial ? pattern->axis[pair] : 0];
-        float *entry = table + at * floats;
-        if (row->known != NULL) {
-            memcpy(entry, row->known + at * floats, (size_t)floats * sizeof(*entry));
-        } else if (row->coordinates == NULL) {
-            for (uint64_t i = 0; i < floats; i++)
-                entry[i] = i % 2 == 0 ? 1.0f : 0.0f;
-        } else if (!write_pair(work, row, at, pair, entry) && result->overflow == NO_ENTRY) {
-            result->overflow = (uint64_t)number * positions->table_columns + at * pattern->angles;
-        }
+    uint64_t entries = (uint64_t)pattern->freq_heads * pattern->pairs;
+    uint32_t factors = pattern->factors == 0 ? 1 : pattern->factors;
+    for (uint64_t column = 0; column < factors * entries; column++) {
+        uint64_t at = column % entries;
+        uint32_t group = (uint32_t)(column / entries);
+        if (pattern->factors == 0 && positions->is_axial)
+            group = pattern->axis[at % pattern->pairs];
+        write_entry(work, &rows[group], column * pattern->angles, at, number, result);
     }
 }
 
@@ -172,10 +185,14 @@ static void write_rows(void *data, uint32_t index) {
 static rope2d_status report_overflow(const table_work *work, uint64_t entry) {
     const rope2d_positions *positions = work->positions;
     const rope2d_pattern *pattern = &positions->pattern;
-    uint64_t at = entry % positions->table_columns / pattern->angles;
+    uint64_t entries = (uint64_t)pattern->freq_heads * pattern->pairs;
+    uint64_t column = entry % positions->table_columns / pattern->angles;
+    uint64_t at = column % entries;
     uint32_t pair = (uint32_t)(at % pattern->pairs);
-    table_row row = find_row(work, positions->is_axial ? pattern->axis[pair] : 0,
-                             (uint32_t)(entry / positions->table_columns));
+    uint32_t group = (uint32_t)(column / entries);
+    if (pattern->factors == 0 && positions->is_axial)
+        group = pattern->axis[pair];
+    table_row row = find_row(work, group, (uint32_t)(entry / positions->table_columns));
     if (row.coordinates == NULL) // past its list: no angle
         return ROPE2D_OK;
     uint32_t axis = 0;
@@ -263,7 +280,8 @@ static rope2d_status take_numbers(rope2d_positions *positions, const rope2d_spec
 static rope2d_status allocate_table(rope2d_positions *positions) {
     const rope2d_host *host = &positions->device->host;
     const rope2d_pattern *pattern = &positions->pattern;
-    positions->table_columns = pattern->freq_heads * pattern->pairs * pattern->angles;
+    uint32_t factors = pattern->factors == 0 ? 1 : pattern->factors;
+    positions->table_columns = factors * pattern->freq_heads * pattern->pairs * pattern->angles;
     uint64_t entries = (uint64_t)positions->table_rows * positions->table_columns;
     if (entries > MAX_ENTRIES)
         return rope2d_fail(host, ROPE2D_ERROR_LIMIT,

@@ -22,6 +22,7 @@ struct coefficient {
 struct oracle {
     size_t tokens, position_batches, head_dim, pairs, freq_heads, tables;
     enum oracle_direction direction;
+    size_t factors; // 0: the coefficients are no products
     int32_t *pair_lo, *pair_hi;
     struct role *roles;                           // [head_dim]
     bool *unrotated;                              // [tokens]
@@ -58,6 +59,17 @@ static double angle_fp32(const struct oracle_rotation *r, const float *freqs, co
     return (double)sum;
 }
 
+// The sum of the angles of fp32 factors.
+static double angle_of_factors(const struct oracle_rotation *r, const float *freqs,
+                               const float *coordinates) {
+    double sum = 0;
+    for (size_t axis = 0; axis < r->axes; axis++) {
+        volatile float product = coordinates[axis] * freqs[axis * r->freq_heads * r->pairs];
+        sum += (double)product;
+    }
+    return sum;
+}
+
 // The product of two fp32 numbers is exact in double.
 static double angle_double(const struct oracle_rotation *r, const float *freqs, const float *coordinates) {
     volatile double sum = 0.0;
@@ -87,8 +99,9 @@ static bool fill_table(const struct oracle *oracle, const struct oracle_rotation
             continue;
         }
         for (size_t column = 0; column < r->freq_heads * r->pairs; column++, out++) {
-            double angle = r->angle == ORACLE_ANGLE_FP32 ? angle_fp32(r, freqs + column, coordinates)
-                                                         : angle_double(r, freqs + column, coordinates);
+            double angle = r->angle != ORACLE_ANGLE_FP32 ? angle_double(r, freqs + column, coordinates)
+                           : r->factored                 ? angle_of_factors(r, freqs + column, coordinates)
+                                                         : angle_fp32(r, freqs + column, coordinates);
             double magnitude = magnitude_of(r, row, column % r->pairs);
             if (r->direction == ORACLE_INVERSE && magnitude == 0)
                 return false;
@@ -147,6 +160,7 @@ struct oracle *oracle_create(const struct oracle_rotation *rotation) {
     oracle->freq_heads = rotation->freq_heads;
     oracle->tables = rotation->tables;
     oracle->direction = rotation->direction;
+    oracle->factors = rotation->factored ? rotation->axes : 0;
 
     struct oracle_trig *trig = oracle_trig_create();
     bool filled = fill(oracle, rotation, trig);
@@ -201,18 +215,37 @@ static struct oracle_value combine(double of_lo, double lo, double of_hi, double
     return out;
 }
 
+// The unit of a rotation whose coefficients are products of n complex factors. Rounding a factor moves it by
+// at most u = 2^-24 of its length, multiplying two in floating point by at most sqrt(5) u of the product's
+// (Brent, Percival and Zimmermann, "Error bounds on complex floating-point multiplication", 2007), and the
+// rotation's own three roundings by 2 u: in all n + sqrt(5) (n - 1) + 2 times u times the length of (lo, hi),
+// since neither sum depends on how small the coefficient before it is.
+static double unit_of_factors(size_t factors, double magnitude, double lo, double hi) {
+    double length = magnitude * sqrt(lo * lo + hi * hi);
+    double roundings = (double)factors + sqrt(5.0) * (double)(factors - 1) + 2;
+    return oracle_ulp(ORACLE_F32, length) * fmax(1, roundings / ORACLE_LIMIT);
+}
+
 static struct oracle_value rotated(const struct oracle *oracle, size_t at, const struct role *role,
                                    const double *inputs) {
     struct coefficient for_lo = oracle->coefficients[0][at];
     struct coefficient for_hi = oracle->coefficients[oracle->tables - 1][at];
     double lo = inputs[oracle->pair_lo[role->pair]];
     double hi = inputs[oracle->pair_hi[role->pair]];
+    struct oracle_value out;
     if (oracle->direction == ORACLE_FORWARD)
-        return role->is_hi ? combine(for_hi.sine, lo, for_hi.cosine, hi)
-                           : combine(for_lo.cosine, lo, -for_lo.sine, hi);
-    // The columns of the forward map. Those of a single table are R(-angle), and an inverse has no other.
-    return role->is_hi ? combine(-for_lo.sine, lo, for_hi.cosine, hi)
-                       : combine(for_lo.cosine, lo, for_hi.sine, hi);
+        out = role->is_hi ? combine(for_hi.sine, lo, for_hi.cosine, hi)
+                          : combine(for_lo.cosine, lo, -for_lo.sine, hi);
+    else // The columns of the forward map. Those of a single table are R(-angle), and an inverse has no
+         // other.
+        out = role->is_hi ? combine(-for_lo.sine, lo, for_hi.cosine, hi)
+                          : combine(for_lo.cosine, lo, for_hi.sine, hi);
+    if (oracle->factors > 1) {
+        const struct coefficient *its = role->is_hi ? &for_hi : &for_lo;
+        double magnitude = sqrt(its->cosine * its->cosine + its->sine * its->sine);
+        out.unit = fmax(out.unit, unit_of_factors(oracle->factors, magnitude, lo, hi));
+    }
+    return out;
 }
 
 void oracle_rotate(const struct oracle *oracle, size_t batch, size_t token, size_t head, const double *inputs,

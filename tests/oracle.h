@@ -46,12 +46,13 @@ struct oracle_rotation {
 
     enum oracle_direction direction;
     enum oracle_angle angle;
+    bool factored; // the coefficients are products of one rotation for each axis, each rounded to fp32
 };
 
 struct oracle_value {
     double
         value;   // exact but for double's own rounding; infinite or NaN where fp32 products and their sum are
-    double unit; // ulp of fp32 at |a * cos| + |b * sin|
+    double unit; // ulp of fp32 at |a * cos| + |b * sin|; more of it where factored
     bool copied; // passes through: the same bits, or the nearest where the type changes
 };
 

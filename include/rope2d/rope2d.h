@@ -244,6 +244,12 @@ typedef struct rope2d_spec {
     float magnitude; // m, scalar (YaRN's attention factor); 0: 1. For a true 0 use positions' magnitudes
     rope2d_direction direction;
     rope2d_angles angles;
+    // 0: one cosine and sine of the sum of all axes' angles. 1: one of each axis' angle, multiplied as
+    // complex numbers where they are used, axis after axis, every product and sum rounded to fp32. Where
+    // several axes turn a pair, the table then has rows for an axis' coordinates instead of one for each
+    // token, for about 4 more roundings to each axis past the first. Bits of its own: plan and positions must
+    // agree. Refused with magnitudes of positions, and with TRANSPOSE of two angles.
+    uint32_t factored;
 } rope2d_spec;
 
 // Checks a spec without a device. `host` receives the log line; may be NULL.
@@ -276,7 +282,7 @@ typedef struct rope2d_positions_params {
     uint32_t batch;           // 0 or 1: shared by the whole batch; otherwise every apply has this batch
     const float *coordinates; // [batch][tokens][axes]
     const int32_t *rows; // [batch][tokens][axes] (dense specs: [batch][tokens][1]); negative: what the axis
-                         // turns is not rotated
+                         // turns is not rotated; factored: its factor is left out
     uint32_t list_counts[ROPE2D_MAX_AXES]; // with rows: entries of each axis' list; dense specs use the first
                                            // alone
     const float *lists[ROPE2D_MAX_AXES]; // [list_counts[a]]; dense specs: lists[0] is [list_counts[0]][axes]
@@ -295,13 +301,15 @@ typedef struct rope2d_positions_info {
     uint32_t is_axial;      // 1: rows are the distinct coordinates of an axis; 0: of a token
     uint32_t row_axes;      // row numbers of a token: axes, or 1 of a dense spec
     uint32_t table_rows;    // rows of the table
-    uint32_t table_columns; // (cos, sin) pairs of a row: freq_heads * pairs, twice that with two angles
+    uint32_t table_columns; // (cos, sin) pairs of a row: freq_heads * pairs, twice that with two angles; as
+                            // many for each axis, one axis after the other, where the spec is factored
     uint64_t table_bytes;   // on the device
     uint64_t row_bytes;     // of the row numbers, on the device
     rope2d_table table;
 } rope2d_positions_info;
 
-// Whether a spec is axial: each pair has at most one axis with a frequency. 1 or 0; 0 for an invalid spec.
+// Whether a spec is axial: each pair has at most one axis with a frequency, or the spec is factored; a token
+// then has a row number for each axis. 1 or 0; 0 for an invalid spec.
 ROPE2D_API uint32_t rope2d_spec_is_axial(const rope2d_spec *spec);
 
 // Computes rows and table and puts them on the device. Blocking. The caller owns the result and destroys it

@@ -26,6 +26,9 @@ static void write_shape(job *j) {
     j->shape[R_TABLE_ROWS] = j->positions->table_rows;
     j->shape[R_TABLE_ROW_STRIDE] = j->positions->table_columns;
     j->shape[R_TABLE_HEAD_STRIDE] = pattern->freq_heads > 1 ? pattern->pairs * pattern->angles : 0;
+    j->shape[R_FACTORS] = pattern->factors;
+    j->shape[R_TABLE_FACTOR_STRIDE] =
+        pattern->factors == 0 ? 0 : j->positions->table_columns / pattern->factors;
     j->shape[R_UNITS] = j->units->count;
     j->shape[R_PAIR_UNITS] = j->units->pairs;
 }

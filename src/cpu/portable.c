@@ -5,6 +5,8 @@
 #define R_OUT        (memory->out_type)
 #define R_WIDE       (memory->wide)
 #define R_TWO_ANGLES (memory->two_angles)
+// No constant of a kernel's, which would double their number: factors cost more than asking for them.
+#define R_FACTORED (R_SHAPE(R_FACTORS) > 0)
 
 #include "../../shaders/prelude_c.h"
 

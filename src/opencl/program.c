@@ -30,10 +30,11 @@ static rope2d_status build(const rope2d_plan *plan, const rope2d_cl_source *sour
     const char *text = source->text;
     char options[256];
     // Nothing that lets a compiler fuse or reorder: -cl-mad-enable does so in spite of the pragma.
-    snprintf(options, sizeof(options),
-             "-cl-std=CL1.2 -DR_IN=%uu -DR_OUT=%uu -DR_WIDE=%d -DR_TWO_ANGLES=%d -DR_TEXTURE=%d",
-             (unsigned)plan->in, (unsigned)plan->out, wide, plan->pattern.angles == 2,
-             plan->table_kind == ROPE2D_TABLE_TEXTURE);
+    snprintf(
+        options, sizeof(options),
+        "-cl-std=CL1.2 -DR_IN=%uu -DR_OUT=%uu -DR_WIDE=%d -DR_TWO_ANGLES=%d -DR_FACTORED=%d -DR_TEXTURE=%d",
+        (unsigned)plan->in, (unsigned)plan->out, wide, plan->pattern.angles == 2, plan->pattern.factors > 0,
+        plan->table_kind == ROPE2D_TABLE_TEXTURE);
     CL_MAKE(variant->program,
             cl->CreateProgramWithSource(device->context, 1, &text, &source->size, &cl_code));
     cl_int code = cl->BuildProgram(variant->program, 1, &device->id, options, NULL, NULL);

@@ -83,14 +83,15 @@ static rope2d_status create_pipeline(const rope2d_plan *plan, VkShaderModule mod
     const rope2d_host *host = &plan->device->host;
     uint32_t is_texture = plan->table_kind == ROPE2D_TABLE_TEXTURE;
     // The constants of shaders/rope2d.comp, in the order of their numbers.
-    const uint32_t values[] = {device->group_size, (uint32_t)plan->in, (uint32_t)plan->out, is_wide,
-                               plan->pattern.angles == 2};
-    VkSpecializationMapEntry entries[5];
-    for (uint32_t i = 0; i < 5; i++) {
+    const uint32_t values[] = {device->group_size,        (uint32_t)plan->in,
+                               (uint32_t)plan->out,       is_wide,
+                               plan->pattern.angles == 2, plan->pattern.factors > 0};
+    VkSpecializationMapEntry entries[6];
+    for (uint32_t i = 0; i < 6; i++) {
         VkSpecializationMapEntry entry = {i, i * (uint32_t)sizeof(uint32_t), sizeof(uint32_t)};
         entries[i] = entry;
     }
-    VkSpecializationInfo constants = {5, entries, sizeof(values), values};
+    VkSpecializationInfo constants = {6, entries, sizeof(values), values};
     VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage =

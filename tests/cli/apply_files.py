@@ -148,8 +148,14 @@ def check_frequencies(bench):
         bench.save("f.npy", freqs)
         low, high = formula.pairs_of("half", 2 * shape[-1], 2)
         as_formula = freqs[:, np.newaxis] if freqs.ndim == 2 else freqs
-        bench.expect_formula(f"frequencies {name}", ["--q", "q.npy", *GRID, "--freqs", "f.npy", "--pairing", "half",
-                                                     "--device", "cpu"], tensors, freqs=as_formula, low=low, high=high)
+        arguments = ["--q", "q.npy", *GRID, "--freqs", "f.npy", "--pairing", "half", "--device", "cpu"]
+        plain = bench.expect_formula(f"frequencies {name}", arguments, tensors, freqs=as_formula, low=low, high=high)
+        bench.runner.expect(f"frequencies {name}, factored", ["apply", *arguments, "--factored"], 0)
+        factored = np.load(bench.runner.path("q_rotated.npy"))
+        bench.runner.path("q_rotated.npy").unlink()
+        # Two roundings of cosine and sine more, and other bits for it.
+        distance = np.abs(factored - plain[0]).max() / np.abs(q).max()
+        bench.runner.check(f"frequencies {name}, factored: near", 0 < distance < 2 ** -20, f"{distance:.3g}")
 
 
 def check_output(bench):

@@ -31,6 +31,7 @@ struct harness_structure {
     enum harness_frequencies frequencies;
     uint32_t freq_heads; // 0: shared
     int two_angles;
+    int factored;
 };
 
 enum harness_order {

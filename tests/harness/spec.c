@@ -97,7 +97,8 @@ bool harness_spec_make(struct harness_spec *spec, const struct harness_structure
                                .pairing = s->pairing,
                                .freq_heads = heads,
                                .freqs = spec->freqs,
-                               .freqs_hi = s->two_angles ? spec->freqs + columns : NULL};
+                               .freqs_hi = s->two_angles ? spec->freqs + columns : NULL,
+                               .factored = s->factored ? 1 : 0};
     memcpy(spec->spec.segment_pairs, s->segment_pairs, sizeof(s->segment_pairs));
     if (s->pairing == ROPE2D_PAIRING_EXPLICIT) {
         spec->spec.pairs = spec->pairs;

@@ -50,6 +50,7 @@ static struct oracle *oracle_of(const struct harness_work *work, uint32_t group)
                      : spec->direction == ROPE2D_TRANSPOSE ? ORACLE_TRANSPOSE
                                                            : ORACLE_FORWARD,
         .angle = spec->angles == ROPE2D_ANGLES_FP32 ? ORACLE_ANGLE_FP32 : ORACLE_ANGLE_DOUBLE,
+        .factored = spec->factored != 0,
     };
     struct oracle *oracle = oracle_create(&rotation);
     free(ranges);

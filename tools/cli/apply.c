@@ -210,6 +210,11 @@ static int run(int argc, char **argv) {
          .choices = direction_names},
         {"angles", "double|fp32", "how angles are formed; default double", .choice = &request.angles,
          .choices = angles_names},
+        {"factored", NULL,
+         "multiply a cosine and sine of each axis instead of adding\nangles: a small table where several "
+         "axes turn "
+         "a pair;\nbits of its own",
+         .flag = &request.factored},
         {"table", "auto|buffer|texture", "where the cosines and sines lie; default auto",
          .choice = &request.table, .choices = table_names},
         {"device", "DEVICE", "auto, cpu, vulkan:0, opencl:1, ...; default auto:\nthe first GPU, else the CPU",

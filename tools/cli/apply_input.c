@@ -161,6 +161,7 @@ static int make_spec(const struct apply_request *request, uint32_t axes, struct 
         .pairing = (rope2d_pairing)request->pairing,
         .direction = (rope2d_direction)request->direction,
         .angles = (rope2d_angles)request->angles,
+        .factored = request->factored,
     };
     int result = STATUS_OK;
     if (request->freqs)

@@ -22,7 +22,7 @@ struct apply_request {
     const char *unrotated, *unrotated_k;
     const char *device;
     int axes, pairing, layout, dtype, dtype_out, direction, angles, table;
-    bool minimum_limits, model_fp32;
+    bool minimum_limits, model_fp32, factored;
 };
 
 // All zero is one that holds nothing.

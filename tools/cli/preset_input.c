@@ -45,6 +45,7 @@ int preset_spec_make(const struct apply_request *request, const float *learned, 
         return refusal(status);
     input->job.spec = rope2d_preset_spec(input->preset);
     input->job.spec.direction = (rope2d_direction)request->direction;
+    input->job.spec.factored = request->factored;
     return STATUS_OK;
 }
 
