@@ -178,7 +178,9 @@ ROPE2D_API rope2d_status rope2d_vulkan_binding_dispatch(const rope2d_vulkan_bind
 // The positions on the device, for compute shaders, which only read them. Row number t * row_axes + axis of
 // batch element 0 belongs to token t; that row of the table has `columns` entries (cos, sin). Entry i turns
 // pair i of every head, or entry head * pairs + i where frequencies are per head; with two angles 2 * i turns
-// lo and 2 * i + 1 turns hi.
+// lo and 2 * i + 1 turns hi. Of a factored spec each axis' row has its own entries, from
+// axis * columns / row_axes on, and the product of a pair is axis 0's (cos, sin) turned as (lo, hi) by axis
+// 1's, and so on.
 typedef struct rope2d_vulkan_table {
     size_t struct_size;
     rope2d_table kind; // ROPE2D_TABLE_BUFFER or ROPE2D_TABLE_TEXTURE
