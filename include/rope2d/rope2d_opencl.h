@@ -129,8 +129,8 @@ ROPE2D_API rope2d_status rope2d_opencl_binding_dispatch(rope2d_opencl_binding *b
 // The positions on the device. Row number t * row_axes + axis of batch element 0 belongs to token t; that row
 // of the table has `columns` entries (cos, sin). Entry i turns pair i of every head, or entry
 // head * pairs + i where frequencies are per head; with two angles 2 * i turns lo and 2 * i + 1 turns hi.
-// Of a factored spec each axis' row has its own entries, from axis * columns / row_axes on, and the product of
-// a pair is axis 0's (cos, sin) turned as (lo, hi) by axis 1's, and so on.
+// Of a factored spec each axis' row has its own entries, from axis * columns / row_axes on, and the product
+// of a pair is axis 0's (cos, sin) turned as (lo, hi) by axis 1's, and so on.
 typedef struct rope2d_opencl_table {
     size_t struct_size;
     cl_mem table; // buffer: float2 [table_rows][columns]; texture: image of CL_RGBA, CL_FLOAT, two entries to
