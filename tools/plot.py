@@ -11,6 +11,7 @@ import json
 import math
 import pathlib
 import re
+import statistics
 import sys
 
 try:
@@ -200,8 +201,55 @@ def draw_axes(data):
     return figure
 
 
+ELEMENTS = {"f32": COLORS["x"], "f16": COLORS["y"], "bf16": COLORS["t"]}
+LIMITS = {"scale": ("in-place scale", "-"), "copy": ("best copy", "--"), "driver_copy": ("driver's copy", ":")}
+
+
+def draw_limits(axes, panel, handles):
+    """The median over the cases of each size."""
+    for key, (word, dash) in LIMITS.items():
+        rates = {}
+        for size, rate in panel[key]:
+            rates.setdefault(size / 2**20, []).append(rate)
+        sizes = sorted(rates)
+        line, = axes.plot(sizes, [statistics.median(rates[size]) for size in sizes], dash, color=GREY, linewidth=1.1,
+                          marker="." if len(sizes) == 1 else None)
+        handles[word] = line
+
+
+def draw_roofline(data):
+    panels = data["panels"]
+    if not panels:
+        raise SystemExit("rope2d: nothing was measured")
+    columns = min(3, len(panels))
+    rows = math.ceil(len(panels) / columns)
+    figure, grid = plt.subplots(rows, columns, figsize=(3.6 * columns + 0.6, 2.8 * rows + 0.8), squeeze=False,
+                                layout="constrained")
+    handles = {}
+    for axes, panel in zip(grid.flat, panels):
+        draw_limits(axes, panel, handles)
+        for element, color in ELEMENTS.items():
+            for in_place, word in ((True, "in place"), (False, "out of place")):
+                points = [(point["bytes"] / 2**20, point["rate"]) for point in panel["rotations"]
+                          if point["element"] == element and point["in_place"] == in_place]
+                if points:
+                    handles[f"{element}, {word}"] = axes.scatter(
+                        *zip(*points), s=14, edgecolors=color, facecolors=color if in_place else "none", linewidths=0.9)
+        axes.set(xscale="log", yscale="log", title=panel["title"])
+        axes.title.set_fontsize(9)
+        axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.yaxis.set_minor_formatter(ticker.NullFormatter())
+    for axes in list(grid.flat)[len(panels):]:
+        axes.set_axis_off()
+    figure.supxlabel("q and k, MiB", color=GREY, fontsize=10)
+    figure.supylabel("GB/s read and written", color=GREY, fontsize=10)
+    figure.legend(handles.values(), handles, ncol=min(5, 2 + columns), **ABOVE)
+    return figure
+
+
 DRAW = {"angles": draw_angles, "vectors": draw_vectors, "heatmap": draw_heatmap, "attention": draw_attention,
-        "decay": draw_decay, "axes": draw_axes}
+        "decay": draw_decay, "axes": draw_axes, "roofline": draw_roofline}
 
 
 def save_svg(figure, path):
@@ -213,29 +261,34 @@ def save_svg(figure, path):
     path.write_text(re.sub(r" +$", "", text, flags=re.MULTILINE), encoding="utf-8")
 
 
+def save(figure, path):
+    if path.suffix == ".svg":
+        save_svg(figure, path)
+    else:
+        figure.savefig(path, dpi=120, metadata={"Software": None})
+    print(path)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", default=".", type=pathlib.Path)
     parser.add_argument("--format", default="svg", choices=("svg", "png", "both"))
+    parser.add_argument("--file", type=pathlib.Path, help="where the one picture goes: .svg or .png")
     arguments = parser.parse_args()
+    endings = {"svg": [".svg"], "png": [".png"], "both": [".svg", ".png"]}[arguments.format]
     try:
         pictures = json.load(sys.stdin)
         arguments.folder.mkdir(parents=True, exist_ok=True)
+        with plt.rc_context(STYLE):
+            for data in pictures:
+                figure = DRAW[data["kind"]](data)
+                for path in [arguments.file] if arguments.file else [
+                        (arguments.folder / data["kind"]).with_suffix(ending) for ending in endings]:
+                    save(figure, path)
+                plt.close(figure)
     except (json.JSONDecodeError, OSError) as error:
         print(f"rope2d: {error}", file=sys.stderr)
         return 2
-    endings = {"svg": [".svg"], "png": [".png"], "both": [".svg", ".png"]}[arguments.format]
-    with plt.rc_context(STYLE):
-        for data in pictures:
-            figure = DRAW[data["kind"]](data)
-            for ending in endings:
-                path = (arguments.folder / data["kind"]).with_suffix(ending)
-                if ending == ".svg":
-                    save_svg(figure, path)
-                else:
-                    figure.savefig(path, dpi=120, metadata={"Software": None})
-                print(path)
-            plt.close(figure)
     return 0
 
 

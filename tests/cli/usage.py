@@ -2,7 +2,7 @@
 """Verbs, options, help, exit statuses and devices."""
 import json
 
-VERBS = ("devices", "apply", "check", "demo", "plot", "plot-data")
+VERBS = ("devices", "apply", "check", "demo", "bench", "plot", "plot-data")
 WRONG_WORDS = [
     (["aply"], "did you mean apply?"),
     (["chekc"], "did you mean check?"),
@@ -24,6 +24,15 @@ WRONG_WORDS = [
     (["check", "--devise", "cpu"], "did you mean --device?"),
     (["check", "--tabel", "buffer"], "did you mean --table?"),
     (["demo", "--rnus", "3"], "did you mean --runs?"),
+    (["bnech"], "did you mean bench?"),
+    (["bench", "--qiuck"], "did you mean --quick?"),
+    (["bench", "--towre", "sam2"], "did you mean --tower?"),
+    (["bench", "--tower", "sam3"], "did you mean sam2?"),
+    (["bench", "--element", "f32,fp16"], "did you mean f16?"),
+    (["bench", "--table", "bufer"], "did you mean buffer?"),
+    (["bench", "--pairing", "halves"], "did you mean half?"),
+    (["bench", "--in-place", "yse"], "did you mean yes?"),
+    (["bench", "--device", "vulcan:0"], "did you mean vulkan?"),
 ]
 WRONG_USAGE = [
     ([], "a verb is missing"),
@@ -47,6 +56,18 @@ WRONG_USAGE = [
     (["demo", "--grid", "64"], "HEIGHTxWIDTH"),
     (["demo", "--heads", "0"], "from 1 to"),
     (["demo", "--runs", "many"], "from 1 to"),
+    (["bench", "cpu"], "takes no 'cpu'"),
+    (["bench", "--quick", "--full"], "one of them"),
+    (["bench", "--tower", "sam2,"], "--tower sam2,: must be all, or of qwen2vl"),
+    (["bench", "--tower", ",sam2"], "must be all, or of"),
+    (["bench", "--tokens", "0"], "numbers from 1 to 1048576"),
+    (["bench", "--tokens", "64,many"], "numbers from 1 to 1048576"),
+    (["bench", "--tokens", "1048577"], "numbers from 1 to 1048576"),
+    (["bench", "--tokens", "64,"], "numbers from 1 to 1048576"),
+    (["bench", "--threads", "0"], "numbers from 1 to 256"),
+    (["bench", "--seconds", "none"], "from 1 to 86400"),
+    (["bench", "--seconds", "0"], "from 1 to 86400"),
+    (["bench", "--plot", "picture.pdf"], ".svg or .png"),
 ]
 
 

@@ -6,8 +6,8 @@
 #include "message.h"
 #include "verbs.h"
 
-static const struct verb *const verbs[] = {&verb_devices, &verb_presets, &verb_apply,    &verb_check,
-                                           &verb_demo,    &verb_plot,    &verb_plot_data};
+static const struct verb *const verbs[] = {&verb_devices, &verb_presets, &verb_apply, &verb_check,
+                                           &verb_demo,    &verb_bench,   &verb_plot,  &verb_plot_data};
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
 static int print_help(void) {

@@ -19,6 +19,7 @@ double seconds_now(void);
 
 void progress_begin(struct progress *progress, const char *what, uint64_t total);
 void progress_add(struct progress *progress, uint64_t done);
-void progress_end(struct progress *progress); // removes the line
+void progress_hide(struct progress *progress); // removes the line until the next add
+void progress_end(struct progress *progress);  // removes the line
 
 #endif

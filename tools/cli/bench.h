@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+//
+// What `rope2d bench` measures: rotations of q and k of real towers, and beside each, in the same run and in
+// turns with it, copies and read-modify-writes of the same bytes.
+#ifndef ROPE2D_CLI_BENCH_H
+#define ROPE2D_CLI_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rope2d/rope2d.h"
+
+enum {
+    BENCH_TENSORS = 2,     // q and k, one behind the other in one buffer
+    BENCH_BEST = 3,        // variants of a baseline that are measured to the end
+    BENCH_CANDIDATES = 24, // variants of a baseline among which these are sought
+    BENCH_ROTATIONS = 8,   // in place or not, two tables, two pairings
+    BENCH_LIST = 16,       // entries of --tokens and --threads
+};
+
+struct bench_tower {
+    const char *name, *title;
+    uint32_t heads, head_dim;
+    uint32_t axes, axis_pairs[ROPE2D_MAX_AXES];
+};
+
+extern const struct bench_tower bench_towers[];
+extern const char *const bench_tower_names[];   // "qwen2vl", ..., NULL
+extern const char *const bench_element_names[]; // "f32", "f16", "bf16", NULL
+extern const char *const bench_place_names[];   // "no", "yes", NULL
+extern const char *const bench_table_names[];   // "buffer", "texture", NULL
+extern const char *const bench_pairing_names[]; // "interleaved", "half", NULL
+
+// What the user asks for. Bits of a mask are indices into the names above.
+struct bench_request {
+    const char *device;
+    uint32_t towers, elements, places, tables, pairings;
+    uint64_t tokens[BENCH_LIST], threads[BENCH_LIST];
+    size_t token_count, thread_count;
+    double seconds; // in all
+    uint32_t most_rounds;
+    const char *json, *plot, *report;
+};
+
+// One size on one device: all rotations of it are measured in turns.
+struct bench_case {
+    const struct bench_tower *tower;
+    uint64_t tokens;
+    rope2d_element element;
+    uint32_t threads; // of the CPU; 0 elsewhere
+    bool in_cache;    // the same memory each time, small enough for a core's own cache
+};
+
+// Seconds: of the device's own clock where it has one, and of the host's, submission and wait included.
+struct bench_sample {
+    double device, host;
+};
+
+struct bench_spread {
+    double median, low, high, least; // low and high: the quartiles
+};
+
+struct bench_timing {
+    struct bench_spread device, host;
+    bool has_device;
+    uint32_t runs;
+};
+
+struct bench_baseline {
+    char name[48];
+    struct bench_timing timing;
+};
+
+struct bench_row {
+    bool in_place;
+    rope2d_pairing pairing;
+    rope2d_table table;
+    rope2d_exactness exactness;
+    char kernel[64];
+    uint32_t dispatches;
+    double traffic; // bytes moved, table and row numbers included, against the tensors' alone
+    bool is_equal;  // to the portable path, in this run: without it there is no timing
+    char why[160];  // it is not, or was not measured
+    struct bench_timing timing;
+};
+
+struct bench_group {
+    char device[24], device_name[128], driver[128];
+    rope2d_backend backend;
+    bool is_software;
+    struct bench_case what;
+    uint64_t bytes; // of q and k together
+    uint32_t sets;  // buffers that take turns
+    bool past_caches;
+    struct bench_baseline driver_copy, copies[BENCH_BEST], scales[BENCH_BEST];
+    uint32_t best_copy, best_scale;
+    struct bench_row rows[BENCH_ROTATIONS];
+    uint32_t row_count;
+};
+
+// What happens once: seconds.
+struct bench_overhead {
+    char device[24], device_name[128];
+    rope2d_backend backend;
+    bool is_software;
+    double plan_cold, plan_warm, plan_untested; // untested: warm, without the self-test
+    double compile;                             // the driver's part of plan_cold; negative: not known
+    double positions;                           // 4,096 tokens
+    double first_apply, next_apply; // rope2d_apply of 4,096 tokens, from host memory to host memory
+    double record, enqueue;         // negative: the device has none
+    uint64_t record_allocations;
+};
+
+struct bench_machine {
+    char name[128];
+    uint32_t processors;
+    uint64_t core_cache, last_cache; // bytes
+    uint64_t memory;                 // bytes, and those that are free
+    uint64_t free_memory;
+};
+
+struct bench_results {
+    struct bench_machine machine;
+    struct bench_group *groups;
+    size_t group_count;
+    struct bench_overhead *overheads;
+    size_t overhead_count;
+    uint32_t refused;  // rows without a number because they were not equal
+    uint32_t left_out; // groups that did not fit the memory or the time
+    double seconds;
+    char command[512];
+};
+
+// The seconds that count: the device's own where it has a clock.
+const struct bench_spread *bench_counted(const struct bench_timing *timing);
+// Bytes read and written in a second, in 10^9.
+double bench_rate(const struct bench_group *group, const struct bench_timing *timing);
+// How fast against a baseline: 1 is as fast.
+double bench_ratio(const struct bench_timing *baseline, const struct bench_timing *timing);
+
+// bench_machine.c
+void bench_machine_read(struct bench_machine *machine);
+
+#endif

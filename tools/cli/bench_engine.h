@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+//
+// What the bench needs of a kind of device: memory in sets, rotations, copies and scales on it, and clocks.
+// Every function that can fail returns an exit status, and has said what failed.
+#ifndef ROPE2D_CLI_BENCH_ENGINE_H
+#define ROPE2D_CLI_BENCH_ENGINE_H
+
+#include "bench.h"
+#include "device_choice.h"
+
+enum { BENCH_IN, BENCH_OUT, BENCH_BUFFERS };
+
+// An open device. A set is a buffer that is read, or rotated in place, and one that is written.
+struct bench_engine {
+    const struct bench_engine_ops *ops;
+    const struct device_choice *choice;
+    uint32_t threads; // of the CPU
+    rope2d_device *device;
+    rope2d_device_info info;
+    const struct bench_machine *machine;
+    uint64_t bytes; // of a buffer
+    uint32_t sets;
+    void *impl;
+};
+
+struct bench_rotation {
+    const struct bench_case *what;
+    bool in_place;
+    rope2d_pairing pairing;
+    rope2d_table table;
+    const rope2d_plan *plan; // borrowed, as are the positions
+    const rope2d_positions *positions;
+    uint32_t dispatches;
+    char why[160]; // it cannot be made
+    void *impl;
+};
+
+// A way to move a set's bytes. `variant` numbers the engine's own candidates.
+enum bench_move { BENCH_DRIVER_COPY, BENCH_COPY, BENCH_SCALE };
+
+struct bench_engine_ops {
+    int (*open)(struct bench_engine *engine);
+    void (*close)(struct bench_engine *engine);                // half-opened ones too
+    uint64_t (*most_bytes)(const struct bench_engine *engine); // of one buffer
+    uint32_t most_sets;
+    int (*memory_create)(struct bench_engine *engine); // of engine->bytes and engine->sets
+    void (*memory_destroy)(struct bench_engine *engine);
+    int (*write)(struct bench_engine *engine, uint32_t set, int buffer, uint64_t offset, uint64_t bytes,
+                 const void *data);
+    int (*read)(struct bench_engine *engine, uint32_t set, int buffer, uint64_t offset, uint64_t bytes,
+                void *data);
+
+    // Makes what a rotation of every set needs. Leaves rotation->why where the device cannot.
+    int (*rotation_create)(struct bench_engine *engine, struct bench_rotation *rotation);
+    void (*rotation_destroy)(struct bench_engine *engine, struct bench_rotation *rotation);
+    int (*rotate)(struct bench_engine *engine, const struct bench_rotation *rotation, uint32_t set,
+                  struct bench_sample *sample);
+
+    uint32_t (*variants)(const struct bench_engine *engine, enum bench_move move);
+    void (*variant_name)(const struct bench_engine *engine, enum bench_move move, uint32_t variant,
+                         char *name, size_t size);
+    int (*move)(struct bench_engine *engine, enum bench_move move, uint32_t variant, uint32_t set,
+                struct bench_sample *sample);
+
+    // The host's seconds of one record or enqueue of a rotation of set 0, and the allocations in it.
+    int (*issue)(struct bench_engine *engine, const struct bench_rotation *rotation, double *seconds,
+                 uint64_t *allocations);
+    // Seconds that the driver has spent compiling since the device was opened; negative: nobody knows.
+    double (*compile_seconds)(const struct bench_engine *engine);
+};
+
+extern const struct bench_engine_ops bench_cpu_ops, bench_vulkan_ops, bench_opencl_ops;
+
+// A host that counts what the library allocates, and logs as the others do.
+extern const rope2d_host bench_host;
+uint64_t bench_allocations(void);
+
+#endif

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+//
+// One case on one device: rotations and baselines in turns, each turn on the next set of buffers.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_cases.h"
+#include "bench_run.h"
+#include "bench_time.h"
+#include "message.h"
+
+enum { LEAST_ROUNDS = 5, MOST_WAYS = BENCH_ROTATIONS + 1 + 2 * BENCH_BEST };
+
+// Something that is timed.
+struct way {
+    struct bench_rotation *rotation; // NULL: a move
+    enum bench_move move;
+    uint32_t variant;
+    struct bench_sample *samples;
+};
+
+struct measuring {
+    struct bench_run *run;
+    struct bench_group *group;
+    struct bench_rotation rotations[BENCH_ROTATIONS];
+    rope2d_positions *positions[2][2]; // [pairing][texture]
+    uint32_t rotation_count;
+    struct way ways[MOST_WAYS];
+    uint32_t way_count;
+    uint32_t set;
+    double *room;
+};
+
+static void name_group(const struct bench_engine *engine, const struct bench_case *what,
+                       struct bench_group *group) {
+    *group = (struct bench_group){
+        .what = *what,
+        .backend = engine->choice->info.backend,
+        .is_software = engine->choice->info.is_software != 0,
+    };
+    snprintf(group->device, sizeof group->device, "%s", engine->choice->name);
+    snprintf(group->device_name, sizeof group->device_name, "%.120s", engine->choice->info.name);
+    snprintf(group->driver, sizeof group->driver, "%.120s", engine->choice->info.driver);
+}
+
+// What is moved besides the tensors: the rows of the table once, and the row numbers once.
+static void count_traffic(const struct bench_rotation *rotation, uint64_t bytes, struct bench_row *row) {
+    rope2d_positions_info info = {.struct_size = sizeof info};
+    row->dispatches = rotation->dispatches;
+    if (rope2d_positions_get_info(rotation->positions, &info) == ROPE2D_OK)
+        row->traffic = 1 + (double)(info.table_bytes + info.row_bytes) / (2.0 * (double)bytes);
+}
+
+static int add_rotation(struct measuring *m, bool in_place, rope2d_pairing pairing, rope2d_table table) {
+    struct bench_run *run = m->run;
+    const struct bench_case *what = &m->group->what;
+    struct bench_rotation *rotation = &m->rotations[m->rotation_count];
+    struct bench_row *row = &m->group->rows[m->rotation_count++];
+    rope2d_positions **positions = &m->positions[pairing][table == ROPE2D_TABLE_TEXTURE];
+    const struct bench_plan *plan;
+    *rotation =
+        (struct bench_rotation){.what = what, .in_place = in_place, .pairing = pairing, .table = table};
+    *row = (struct bench_row){.in_place = in_place, .pairing = pairing, .table = table};
+    m->group->row_count = m->rotation_count;
+    int result = bench_plan_get(run, what, pairing, table, &plan, row->why, sizeof row->why);
+    if (result || !plan)
+        return result;
+    rope2d_status status = ROPE2D_OK;
+    if (!*positions)
+        status = bench_positions_create(run->engine.device, what, pairing, table, positions);
+    if (status) {
+        snprintf(row->why, sizeof row->why, "positions: %s", rope2d_status_name(status));
+        return STATUS_OK;
+    }
+    rotation->plan = plan->plan;
+    rotation->positions = *positions;
+    result = run->engine.ops->rotation_create(&run->engine, rotation);
+    row->exactness = plan->info.exactness;
+    snprintf(row->kernel, sizeof row->kernel, "%s", plan->info.kernel);
+    snprintf(row->why, sizeof row->why, "%s", rotation->why);
+    count_traffic(rotation, m->group->bytes, row);
+    if (!result && !*rotation->why)
+        m->ways[m->way_count++] = (struct way){.rotation = rotation};
+    return result;
+}
+
+static int add_rotations(struct measuring *m) {
+    const struct bench_request *request = m->run->request;
+    static const rope2d_table tables[] = {ROPE2D_TABLE_BUFFER, ROPE2D_TABLE_TEXTURE};
+    int result = STATUS_OK;
+    for (int pairing = 0; pairing < 2; ++pairing)
+        for (int table = 0; table < 2; ++table)
+            for (int place = 0; place < 2 && !result; ++place) {
+                bool wanted = request->pairings >> pairing & 1 && request->tables >> table & 1 &&
+                              request->places >> place & 1;
+                if (wanted && (table == 0 || m->run->engine.info.has_textures))
+                    result = add_rotation(m, place == 1, (rope2d_pairing)pairing, tables[table]);
+            }
+    return result;
+}
+
+static int add_moves(struct measuring *m) {
+    struct bench_found found;
+    int result = bench_search(m->run, m->group, &found);
+    if (result)
+        return result;
+    m->ways[m->way_count++] = (struct way){.move = BENCH_DRIVER_COPY};
+    for (uint32_t i = 0; i < BENCH_BEST; ++i)
+        m->ways[m->way_count++] = (struct way){.move = BENCH_COPY, .variant = found.copies[i]};
+    for (uint32_t i = 0; i < BENCH_BEST; ++i)
+        m->ways[m->way_count++] = (struct way){.move = BENCH_SCALE, .variant = found.scales[i]};
+    return STATUS_OK;
+}
+
+static int run_way(struct measuring *m, const struct way *way, struct bench_sample *sample) {
+    struct bench_engine *engine = &m->run->engine;
+    uint32_t set = m->set;
+    if (way->rotation)
+        return engine->ops->rotate(engine, way->rotation, set, sample);
+    return engine->ops->move(engine, way->move, way->variant, set, sample);
+}
+
+static int sample_way(struct measuring *m, const struct way *way, struct bench_sample *sample) {
+    m->set = (m->set + 1) % m->run->engine.sets;
+    int result = m->group->what.in_cache ? run_way(m, way, sample) : STATUS_OK; // brings it there
+    return result ? result : run_way(m, way, sample);
+}
+
+// Rounds until the time is over; each begins with another way.
+static int measure(struct measuring *m, double seconds, uint32_t *rounds) {
+    struct bench_sample warm;
+    int result = STATUS_OK;
+    for (uint32_t i = 0; i < m->way_count && !result; ++i)
+        result = sample_way(m, &m->ways[i], &warm);
+    double begin = seconds_now();
+    uint32_t most = m->run->request->most_rounds;
+    for (*rounds = 0; *rounds < most && !result; ++*rounds) {
+        if (*rounds >= LEAST_ROUNDS && seconds_now() - begin > seconds)
+            break;
+        for (uint32_t i = 0; i < m->way_count && !result; ++i) {
+            struct way *way = &m->ways[(i + *rounds) % m->way_count];
+            result = sample_way(m, way, &way->samples[*rounds]);
+        }
+        progress_add(&m->run->progress, 0);
+    }
+    return result;
+}
+
+static void keep_move(struct measuring *m, const struct way *way, uint32_t rounds,
+                      struct bench_baseline *baseline) {
+    const struct bench_engine *engine = &m->run->engine;
+    engine->ops->variant_name(engine, way->move, way->variant, baseline->name, sizeof baseline->name);
+    baseline->timing = bench_timing_of(way->samples, rounds, m->room);
+}
+
+static uint32_t fastest(const struct bench_baseline *baselines) {
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < BENCH_BEST; ++i)
+        if (bench_counted(&baselines[i].timing)->median < bench_counted(&baselines[best].timing)->median)
+            best = i;
+    return best;
+}
+
+static void keep_moves(struct measuring *m, uint32_t rounds) {
+    const struct way *way = &m->ways[m->way_count - 1 - 2 * BENCH_BEST];
+    keep_move(m, way++, rounds, &m->group->driver_copy);
+    for (uint32_t i = 0; i < BENCH_BEST; ++i)
+        keep_move(m, way++, rounds, &m->group->copies[i]);
+    for (uint32_t i = 0; i < BENCH_BEST; ++i)
+        keep_move(m, way++, rounds, &m->group->scales[i]);
+    m->group->best_copy = fastest(m->group->copies);
+    m->group->best_scale = fastest(m->group->scales);
+}
+
+static int keep_rotations(struct measuring *m, uint32_t rounds) {
+    int result = STATUS_OK;
+    for (uint32_t i = 0; i < m->way_count && m->ways[i].rotation && !result; ++i) {
+        struct bench_row *row = &m->group->rows[m->ways[i].rotation - m->rotations];
+        struct bench_timing timing = bench_timing_of(m->ways[i].samples, rounds, m->room);
+        result = bench_check(m->run, m->ways[i].rotation, m->set, row);
+        bench_accept(row, &timing);
+        m->run->results->refused += !row->is_equal;
+        progress_add(&m->run->progress, 0);
+    }
+    return result;
+}
+
+static int make_room(struct measuring *m) {
+    uint32_t most = m->run->request->most_rounds;
+    bool made = (m->room = malloc(most * sizeof *m->room)) != NULL;
+    for (uint32_t i = 0; i < m->way_count && made; ++i)
+        made = (m->ways[i].samples = malloc(most * sizeof *m->ways[i].samples)) != NULL;
+    if (!made)
+        message("no memory for %u rounds of samples", most);
+    return made ? STATUS_OK : STATUS_DEVICE;
+}
+
+static void release(struct measuring *m) {
+    struct bench_engine *engine = &m->run->engine;
+    for (uint32_t i = 0; i < m->rotation_count; ++i)
+        engine->ops->rotation_destroy(engine, &m->rotations[i]);
+    for (int i = 0; i < 4; ++i)
+        rope2d_positions_destroy(m->positions[i / 2][i % 2]);
+    for (uint32_t i = 0; i < m->way_count; ++i)
+        free(m->ways[i].samples);
+    free(m->room);
+    engine->ops->memory_destroy(engine);
+}
+
+int bench_group_run(struct bench_run *run, const struct bench_case *what, double seconds,
+                    struct bench_group *group) {
+    struct measuring m = {.run = run, .group = group};
+    uint32_t rounds = 0;
+    name_group(&run->engine, what, group);
+    int result = bench_memory_create(run, what, group);
+    if (!result)
+        result = add_rotations(&m);
+    if (!result)
+        result = add_moves(&m);
+    if (!result)
+        result = make_room(&m);
+    if (!result)
+        result = measure(&m, seconds, &rounds);
+    if (!result)
+        keep_moves(&m, rounds);
+    if (!result)
+        result = keep_rotations(&m, rounds);
+    release(&m);
+    return result;
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+//
+// What happens once for a model, an image or a command buffer, and not for every byte.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_cases.h"
+#include "bench_run.h"
+#include "bench_time.h"
+#include "message.h"
+
+enum { TOKENS = 4096, REPEATS = 7 };
+
+struct once {
+    struct bench_run *run;
+    struct bench_case what;
+    struct bench_spec spec;
+    struct bench_overhead *overhead;
+    rope2d_plan *plan;
+    rope2d_positions *positions;
+};
+
+// The plan is kept; an earlier one is destroyed.
+static rope2d_status time_plan(struct once *once, uint32_t flags, double *seconds) {
+    rope2d_plan_params params = {
+        .struct_size = sizeof params,
+        .spec = &once->spec.spec,
+        .in = once->what.element,
+        .out = once->what.element,
+        .flags = flags,
+    };
+    rope2d_plan_destroy(once->plan);
+    once->plan = NULL;
+    double begin = seconds_now();
+    rope2d_status status = rope2d_plan_create(once->run->engine.device, &params, &once->plan);
+    *seconds = seconds_now() - begin;
+    return status;
+}
+
+// The device has made no plan before this one, and its driver's own cache on disk is an empty folder.
+static rope2d_status time_plans(struct once *once) {
+    const struct bench_engine *engine = &once->run->engine;
+    struct bench_overhead *overhead = once->overhead;
+    double warm[REPEATS], untested[REPEATS], before = engine->ops->compile_seconds(engine);
+    rope2d_status status = time_plan(once, 0, &overhead->plan_cold);
+    double after = engine->ops->compile_seconds(engine);
+    overhead->compile = after < 0 ? -1 : after - before;
+    for (int i = 0; i < REPEATS && !status; ++i)
+        status = time_plan(once, ROPE2D_PLAN_NO_SELF_TEST, &untested[i]);
+    for (int i = 0; i < REPEATS && !status; ++i)
+        status = time_plan(once, 0, &warm[i]);
+    if (status)
+        return status;
+    overhead->plan_warm = bench_spread_of(warm, REPEATS).median;
+    overhead->plan_untested = bench_spread_of(untested, REPEATS).median;
+    return ROPE2D_OK;
+}
+
+static rope2d_status time_positions(struct once *once) {
+    double seconds[REPEATS];
+    rope2d_status status = ROPE2D_OK;
+    for (int i = 0; i < REPEATS && !status; ++i) {
+        rope2d_positions_destroy(once->positions);
+        double begin = seconds_now();
+        status = bench_positions_create(once->run->engine.device, &once->what, once->spec.spec.pairing,
+                                        ROPE2D_TABLE_AUTO, &once->positions);
+        seconds[i] = seconds_now() - begin;
+    }
+    once->overhead->positions = status ? 0 : bench_spread_of(seconds, REPEATS).median;
+    return status;
+}
+
+static rope2d_status time_applies(struct once *once, unsigned char *memory) {
+    const struct bench_tower *tower = once->what.tower;
+    uint64_t bytes = bench_bytes(&once->what) / BENCH_TENSORS;
+    double seconds[REPEATS];
+    rope2d_tensor tensors[BENCH_TENSORS] = {{0}};
+    for (uint32_t i = 0; i < BENCH_TENSORS; ++i) {
+        tensors[i].heads = tower->heads;
+        tensors[i].in = rope2d_view_contiguous(memory + i * bytes, once->what.element, ROPE2D_LAYOUT_BNHD, 1,
+                                               TOKENS, tower->heads, tower->head_dim);
+    }
+    rope2d_apply_params params = {
+        .struct_size = sizeof params,
+        .batch = 1,
+        .tokens = TOKENS,
+        .tensor_count = BENCH_TENSORS,
+        .tensors = tensors,
+    };
+    rope2d_status status = ROPE2D_OK;
+    for (int i = -1; i < REPEATS && !status; ++i) {
+        double begin = seconds_now();
+        status = rope2d_apply(once->plan, once->positions, &params);
+        *(i < 0 ? &once->overhead->first_apply : &seconds[i]) = seconds_now() - begin;
+    }
+    once->overhead->next_apply = status ? 0 : bench_spread_of(seconds, REPEATS).median;
+    return status;
+}
+
+static int time_issue(struct once *once) {
+    struct bench_engine *engine = &once->run->engine;
+    struct bench_overhead *overhead = once->overhead;
+    struct bench_rotation rotation = {
+        .what = &once->what,
+        .in_place = true,
+        .pairing = once->spec.spec.pairing,
+        .plan = once->plan,
+        .positions = once->positions,
+    };
+    double seconds = -1;
+    engine->bytes = bench_bytes(&once->what);
+    engine->sets = 1;
+    int result = engine->ops->memory_create(engine);
+    if (!result)
+        result = engine->ops->rotation_create(engine, &rotation);
+    if (!result && !*rotation.why)
+        result = engine->ops->issue(engine, &rotation, &seconds, &overhead->record_allocations);
+    if (overhead->backend == ROPE2D_BACKEND_VULKAN)
+        overhead->record = seconds;
+    if (overhead->backend == ROPE2D_BACKEND_OPENCL)
+        overhead->enqueue = seconds;
+    engine->ops->rotation_destroy(engine, &rotation);
+    engine->ops->memory_destroy(engine);
+    return result;
+}
+
+static int measure(struct once *once) {
+    unsigned char *memory = malloc((size_t)bench_bytes(&once->what));
+    if (!memory) {
+        message("no memory for %d tokens", TOKENS);
+        return STATUS_DEVICE;
+    }
+    bench_fill(memory, once->what.element, 0, bench_bytes(&once->what) / sizeof(float));
+    rope2d_status status = time_plans(once);
+    if (!status)
+        status = time_positions(once);
+    if (!status)
+        status = time_applies(once, memory);
+    free(memory);
+    return status ? message_status(status, once->run->engine.choice->name) : time_issue(once);
+}
+
+int bench_overhead_measure(struct bench_run *run, struct bench_overhead *overhead) {
+    const struct device_choice *choice = run->engine.choice;
+    struct once once = {
+        .run = run,
+        .what = {.tower = &bench_towers[0], .tokens = TOKENS, .element = ROPE2D_F32},
+        .overhead = overhead,
+    };
+    *overhead = (struct bench_overhead){
+        .backend = choice->info.backend,
+        .is_software = choice->info.is_software != 0,
+        .record = -1,
+        .enqueue = -1,
+    };
+    snprintf(overhead->device, sizeof overhead->device, "%s", choice->name);
+    snprintf(overhead->device_name, sizeof overhead->device_name, "%.120s", choice->info.name);
+    bench_spec_fill(once.what.tower, ROPE2D_PAIRING_HALF, &once.spec);
+    int result = measure(&once);
+    rope2d_positions_destroy(once.positions);
+    rope2d_plan_destroy(once.plan);
+    return result;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "bench_print.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "bench_target.h"
+#include "job.h"
+
+void bench_print_heading(const struct bench_results *results) {
+    const struct bench_machine *machine = &results->machine;
+    printf(
+        "%s, %u processors, L2 %.2g MiB, last cache %.3g MiB, memory %.1f GiB\n"
+        "q and k in one rotation. GB/s: bytes read and written. Copies and the in-place scale move the same "
+        "bytes, in turns\nwith the rotation; of each, the best of three variants. 'of copy' and 'of scale': "
+        "1 is "
+        "as fast. Medians; +-: half\nthe distance of the quartiles. Results are compared with the portable "
+        "path's, bit by bit.\n",
+        machine->name, machine->processors, (double)machine->core_cache / (1 << 20),
+        (double)machine->last_cache / (1 << 20), (double)machine->memory / (1 << 30));
+}
+
+static void print_columns(const struct bench_group *group) {
+    printf("\n%s, %s", group->device, group->device_name);
+    if (group->what.threads)
+        printf(", %u thread%s", group->what.threads, group->what.threads > 1 ? "s" : "");
+    printf("\n%-8s %8s %-4s %-11s %-7s %-6s %8s %9s %9s %5s %7s %7s %7s %7s %5s %5s  %s\n", "tower", "tokens",
+           "type", "pairing", "table", "where", "MiB", "ms", "host ms", "+-%", "GB/s", "copy", "driver",
+           "scale", "of", "of", "bits");
+    printf("%96s %7s %7s %7s %5s %5s\n", "", "GB/s", "GB/s", "GB/s", "copy", "scale");
+}
+
+static void print_row(const struct bench_group *group, const struct bench_row *row) {
+    char where[16];
+    snprintf(where, sizeof where, "%s%s", row->in_place ? "in" : "out", group->what.in_cache ? " L2" : "");
+    printf("%-8s %8" PRIu64 " %-4s %-11s %-7s %-6s %8.2f ", group->what.tower->name, group->what.tokens,
+           bench_element_names[group->what.element], bench_pairing_names[row->pairing],
+           bench_table_names[row->table == ROPE2D_TABLE_TEXTURE], where, (double)group->bytes / (1 << 20));
+    if (!row->is_equal) {
+        printf("no number: %s\n", row->why);
+        return;
+    }
+    const struct bench_spread *counted = bench_counted(&row->timing);
+    const struct bench_timing *copy = &group->copies[group->best_copy].timing;
+    const struct bench_timing *scale = &group->scales[group->best_scale].timing;
+    printf("%9.4f %9.4f %5.1f %7.2f %7.2f %7.2f %7.2f %5.2f %5.2f  equal%s\n", 1e3 * counted->median,
+           1e3 * row->timing.host.median, 50 * (counted->high - counted->low) / counted->median,
+           bench_rate(group, &row->timing), bench_rate(group, copy),
+           bench_rate(group, &group->driver_copy.timing), bench_rate(group, scale),
+           bench_ratio(copy, &row->timing), bench_ratio(scale, &row->timing),
+           row->exactness == ROPE2D_EXACT_NORMAL ? " (normal)" : "");
+}
+
+void bench_print_group(const struct bench_group *group, bool is_first) {
+    if (is_first)
+        print_columns(group);
+    for (uint32_t i = 0; i < group->row_count; ++i)
+        print_row(group, &group->rows[i]);
+    fflush(stdout);
+}
+
+static void print_time(double seconds, const char *end) {
+    if (seconds < 0)
+        printf("%10s%s", "-", end);
+    else if (seconds < 1e-3)
+        printf("%7.2f us%s", 1e6 * seconds, end);
+    else
+        printf("%7.2f ms%s", 1e3 * seconds, end);
+}
+
+void bench_print_overheads(const struct bench_results *results) {
+    if (!results->overhead_count)
+        return;
+    printf("\nOnce: f32, 4,096 tokens of 16 x 80. 'untested': a warm plan without its self-test.\n"
+           "%-10s %10s %10s %10s %10s %10s %10s %10s %10s %10s\n",
+           "device", "plan cold", "compiling", "plan warm", "untested", "positions", "1st apply", "next",
+           "record", "enqueue");
+    for (size_t i = 0; i < results->overhead_count; ++i) {
+        const struct bench_overhead *each = &results->overheads[i];
+        printf("%-10s ", each->device);
+        print_time(each->plan_cold, " ");
+        print_time(each->compile, " ");
+        print_time(each->plan_warm, " ");
+        print_time(each->plan_untested, " ");
+        print_time(each->positions, " ");
+        print_time(each->first_apply, " ");
+        print_time(each->next_apply, " ");
+        print_time(each->record, " ");
+        print_time(each->enqueue, "\n");
+    }
+}
+
+uint32_t bench_print_targets(const struct bench_results *results) {
+    struct bench_target targets[BENCH_MOST_TARGETS];
+    uint32_t count = bench_targets(results, targets), missed = 0;
+    printf("\n%-52s %-36s %9s %9s  %s\n", "target", "", "worst", "median", "");
+    for (uint32_t i = 0; i < count; ++i) {
+        const struct bench_target *each = &targets[i];
+        printf("%-52s %-36s ", each->what, each->target);
+        if (!each->is_measured) {
+            printf("%9s %9s  not measured: %s\n", "-", "-", each->where);
+            continue;
+        }
+        missed += !each->is_met;
+        printf("%9.4g %9.4g  ", each->worst, each->middle);
+        if (each->is_met)
+            printf("pass (%u rows)\n", each->rows);
+        else
+            printf("misses by %.3g: %s\n",
+                   each->worst > each->limit ? each->worst - each->limit : each->limit - each->worst,
+                   each->where);
+    }
+    return missed;
+}

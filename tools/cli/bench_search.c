@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+//
+// A baseline that is slow by accident would flatter us: its fastest variants are sought among many.
+#include <stdlib.h>
+
+#include "bench_run.h"
+#include "bench_time.h"
+#include "message.h"
+
+enum { SEARCH_RUNS = 5 };
+// A first run that is so much slower than the best is not repeated.
+static const double HOPELESS = 3;
+
+struct candidate {
+    uint32_t variant;
+    double seconds;
+};
+
+static double counted(struct bench_sample sample) {
+    return sample.device > 0 ? sample.device : sample.host;
+}
+
+static int by_seconds(const void *a, const void *b) {
+    const struct candidate *x = a, *y = b;
+    return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+}
+
+static int time_candidate(struct bench_engine *engine, enum bench_move move, double best,
+                          struct candidate *candidate, uint32_t *set) {
+    double seconds[SEARCH_RUNS];
+    struct bench_sample sample;
+    int result = engine->ops->move(engine, move, candidate->variant, (*set)++ % engine->sets, &sample);
+    for (int run = 0; run < SEARCH_RUNS && !result; ++run) {
+        result = engine->ops->move(engine, move, candidate->variant, (*set)++ % engine->sets, &sample);
+        seconds[run] = counted(sample);
+        candidate->seconds = seconds[0];
+        if (best > 0 && seconds[0] > HOPELESS * best)
+            return result;
+    }
+    if (!result)
+        candidate->seconds = bench_spread_of(seconds, SEARCH_RUNS).median;
+    return result;
+}
+
+static int search(struct bench_engine *engine, enum bench_move move, uint32_t best[BENCH_BEST]) {
+    struct candidate candidates[BENCH_CANDIDATES];
+    uint32_t count = engine->ops->variants(engine, move), set = 0;
+    double least = 0;
+    int result = STATUS_OK;
+    for (uint32_t i = 0; i < count && !result; ++i) {
+        candidates[i] = (struct candidate){.variant = i};
+        result = time_candidate(engine, move, least, &candidates[i], &set);
+        if (least <= 0 || candidates[i].seconds < least)
+            least = candidates[i].seconds;
+    }
+    if (result)
+        return result;
+    qsort(candidates, count, sizeof *candidates, by_seconds);
+    for (uint32_t i = 0; i < BENCH_BEST; ++i)
+        best[i] = candidates[i < count ? i : 0].variant;
+    return STATUS_OK;
+}
+
+// Above 64 MiB a size is as another.
+static unsigned class_of(const struct bench_group *group) {
+    unsigned class = 0;
+    for (uint64_t bytes = group->bytes >> 14; bytes > 0 && class < 7; bytes >>= 2)
+        ++class;
+    return class * 2 + (group->what.in_cache ? 1 : 0);
+}
+
+int bench_search(struct bench_run *run, const struct bench_group *group, struct bench_found *found) {
+    struct bench_found *kept = &run->found[class_of(group)];
+    int result = STATUS_OK;
+    if (!kept->is_there)
+        result = search(&run->engine, BENCH_COPY, kept->copies);
+    if (!result && !kept->is_there)
+        result = search(&run->engine, BENCH_SCALE, kept->scales);
+    kept->is_there = !result;
+    *found = *kept;
+    return result;
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "bench_sweep.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_cases.h"
+#include "bench_print.h"
+#include "bench_run.h"
+#include "message.h"
+
+static const struct bench_engine_ops *const engines[ROPE2D_BACKEND_COUNT] = {
+    &bench_cpu_ops, &bench_vulkan_ops, &bench_opencl_ops};
+
+// Enough for every tower, size and type twice.
+enum { MOST_CASES = 5 * BENCH_LIST * 3 * 2 };
+
+struct case_list {
+    struct bench_case cases[MOST_CASES];
+    size_t count;
+};
+
+static void add_case(struct case_list *list, const struct bench_case *what) {
+    if (list->count < MOST_CASES)
+        list->cases[list->count++] = *what;
+}
+
+// Small sizes first, so that what the time does not allow is the largest.
+static void list_cases(const struct bench_run *run, uint32_t threads, struct case_list *list) {
+    const struct bench_request *request = run->request;
+    bool is_cpu = run->engine.choice->info.backend == ROPE2D_BACKEND_CPU;
+    list->count = 0;
+    for (size_t size = 0; size < request->token_count; ++size)
+        for (unsigned tower = 0; bench_tower_names[tower]; ++tower)
+            for (unsigned element = 0; element < ROPE2D_ELEMENT_COUNT; ++element) {
+                struct bench_case what = {&bench_towers[tower], request->tokens[size],
+                                          (rope2d_element)element, threads, false};
+                if (!(request->towers >> tower & 1) || !(request->elements >> element & 1))
+                    continue;
+                add_case(list, &what);
+                what.in_cache = true;
+                if (is_cpu && threads == 1 && bench_bytes(&what) <= run->results->machine.core_cache / 4 * 3)
+                    add_case(list, &what);
+            }
+}
+
+static int append_group(struct bench_results *results, const struct bench_group *group) {
+    struct bench_group *groups = realloc(results->groups, (results->group_count + 1) * sizeof *groups);
+    if (!groups) {
+        message("no memory for the results");
+        return STATUS_DEVICE;
+    }
+    results->groups = groups;
+    groups[results->group_count++] = *group;
+    return STATUS_OK;
+}
+
+static void leave_out(struct bench_run *run, const struct bench_case *what, const char *why) {
+    ++run->results->left_out;
+    printf("%-8s %8" PRIu64 " %-4s left out: %s\n", what->tower->name, what->tokens,
+           bench_element_names[what->element], why);
+}
+
+static int run_case(struct bench_run *run, const struct bench_case *what, size_t left, bool *is_first) {
+    char why[160];
+    struct bench_group group;
+    double now = seconds_now();
+    if (!bench_memory_fits(run, what, why, sizeof why)) {
+        leave_out(run, what, why);
+        return STATUS_OK;
+    }
+    if (now > run->deadline) {
+        leave_out(run, what, "the time is over (--seconds)");
+        return STATUS_OK;
+    }
+    // Half for the rounds: search, content and checks take the other.
+    int result = bench_group_run(run, what, (run->deadline - now) / (double)left / 2, &group);
+    if (!result)
+        result = append_group(run->results, &group);
+    if (!result) {
+        progress_hide(&run->progress);
+        bench_print_group(&group, *is_first);
+        *is_first = false;
+    }
+    return result;
+}
+
+static int run_cases(struct bench_run *run, uint32_t threads) {
+    struct case_list *list = malloc(sizeof *list);
+    bool is_first = true;
+    int result = list ? STATUS_OK : STATUS_DEVICE;
+    if (!list) {
+        message("no memory for a list of cases");
+        return result;
+    }
+    list_cases(run, threads, list);
+    progress_begin(&run->progress, run->engine.choice->name, list->count);
+    for (size_t i = 0; i < list->count && !result; ++i) {
+        result = run_case(run, &list->cases[i], list->count - i, &is_first);
+        progress_add(&run->progress, 1);
+    }
+    progress_end(&run->progress);
+    free(list);
+    return result;
+}
+
+static int measure_once(struct bench_run *run) {
+    struct bench_results *results = run->results;
+    struct bench_overhead *overheads =
+        realloc(results->overheads, (results->overhead_count + 1) * sizeof *overheads);
+    if (!overheads) {
+        message("no memory for the results");
+        return STATUS_DEVICE;
+    }
+    results->overheads = overheads;
+    int result = bench_overhead_measure(run, &overheads[results->overhead_count]);
+    results->overhead_count += !result;
+    return result;
+}
+
+static int run_device(struct bench_run *run, const struct device_choice *choice, uint32_t threads,
+                      double seconds, bool is_first) {
+    run->engine = (struct bench_engine){
+        .ops = engines[choice->info.backend],
+        .choice = choice,
+        .threads = threads,
+        .machine = &run->results->machine,
+    };
+    run->engine.info.struct_size = sizeof run->engine.info;
+    run->deadline = seconds_now() + seconds;
+    memset(run->found, 0, sizeof run->found);
+    int result = run->engine.ops->open(&run->engine);
+    if (!result)
+        result = exit_status_of(rope2d_device_get_info(run->engine.device, &run->engine.info));
+    if (!result && is_first)
+        result = measure_once(run);
+    if (!result)
+        result = run_cases(run, threads);
+    bench_plans_free(run);
+    run->engine.ops->close(&run->engine);
+    return result;
+}
+
+static int run_devices(struct bench_run *run, const struct device_list *devices) {
+    const struct bench_request *request = run->request;
+    int worst = STATUS_OK;
+    for (size_t i = 0; i < devices->count; ++i) {
+        const struct device_choice *choice = &devices->items[i];
+        bool is_cpu = choice->info.backend == ROPE2D_BACKEND_CPU;
+        size_t times = is_cpu ? request->thread_count : 1;
+        for (size_t j = 0; j < times; ++j) {
+            uint32_t threads = is_cpu ? (uint32_t)request->threads[j] : 0;
+            int result = run_device(run, choice, threads, request->seconds / (double)times, j == 0);
+            worst = result > worst ? result : worst;
+        }
+    }
+    return worst;
+}
+
+int bench_sweep(const struct bench_request *request, const struct device_list *devices,
+                struct bench_results *results) {
+    struct bench_run run = {.request = request, .results = results};
+    rope2d_device_params params = {
+        .struct_size = sizeof params, .host = &message_host, .flags = ROPE2D_DEVICE_PORTABLE};
+    double begin = seconds_now();
+    rope2d_status status = rope2d_device_create(&params, &run.portable);
+    if (status)
+        return message_status(status, "the portable path");
+    bench_print_heading(results);
+    int result = run_devices(&run, devices);
+    results->seconds = seconds_now() - begin;
+    rope2d_device_destroy(run.portable);
+    return result;
+}
+
+void bench_results_free(struct bench_results *results) {
+    free(results->groups);
+    free(results->overheads);
+    *results = (struct bench_results){0};
+}

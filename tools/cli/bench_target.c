@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#include "bench_target.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_target_parts.h"
+#include "bench_time.h"
+
+// Rows that a target is about, and what it wants of each.
+struct rule {
+    const char *what, *target;
+    double limit;
+    bool (*is_meant)(const struct bench_machine *machine, const struct bench_group *group,
+                     const struct bench_row *row);
+    double (*value)(const struct bench_group *group, const struct bench_row *row);
+    bool at_most;
+    const char *missing;
+};
+
+static const uint64_t LARGE = (uint64_t)64 << 20, NOT_SMALL = (uint64_t)4 << 20;
+
+static double of_copy(const struct bench_group *group, const struct bench_row *row) {
+    return bench_ratio(&group->copies[group->best_copy].timing, &row->timing);
+}
+
+static double of_driver_copy(const struct bench_group *group, const struct bench_row *row) {
+    return bench_ratio(&group->driver_copy.timing, &row->timing);
+}
+
+static double of_scale(const struct bench_group *group, const struct bench_row *row) {
+    return bench_ratio(&group->scales[group->best_scale].timing, &row->timing);
+}
+
+static double traffic(const struct bench_group *group, const struct bench_row *row) {
+    (void)group;
+    return row->dispatches == 1 ? row->traffic : 1.0 + row->dispatches;
+}
+
+static bool names(const char *text, const char *word) {
+    char lower[128] = "";
+    for (size_t i = 0; text[i] && i + 1 < sizeof lower; ++i)
+        lower[i] = (char)tolower((unsigned char)text[i]);
+    return strstr(lower, word) != NULL;
+}
+
+static bool is_past(const struct bench_machine *machine, const struct bench_group *group) {
+    return group->backend == ROPE2D_BACKEND_CPU && group->past_caches && group->bytes > machine->last_cache;
+}
+
+static bool f32_one(const struct bench_machine *machine, const struct bench_group *group,
+                    const struct bench_row *row) {
+    return is_past(machine, group) && row->in_place && group->what.element == ROPE2D_F32 &&
+           group->what.threads == 1;
+}
+
+static bool f32_two(const struct bench_machine *machine, const struct bench_group *group,
+                    const struct bench_row *row) {
+    return is_past(machine, group) && row->in_place && group->what.element == ROPE2D_F32 &&
+           group->what.threads == 2;
+}
+
+static bool halves(const struct bench_machine *machine, const struct bench_group *group,
+                   const struct bench_row *row) {
+    return is_past(machine, group) && row->in_place && group->what.element != ROPE2D_F32;
+}
+
+static bool in_core_cache(const struct bench_machine *machine, const struct bench_group *group,
+                          const struct bench_row *row) {
+    (void)machine;
+    return group->what.in_cache && row->in_place && group->what.element == ROPE2D_F32;
+}
+
+static bool elsewhere(const struct bench_machine *machine, const struct bench_group *group,
+                      const struct bench_row *row) {
+    return is_past(machine, group) && !row->in_place;
+}
+
+static bool pocl(const struct bench_machine *machine, const struct bench_group *group,
+                 const struct bench_row *row) {
+    (void)machine;
+    (void)row;
+    return group->backend == ROPE2D_BACKEND_OPENCL && group->bytes >= NOT_SMALL &&
+           (names(group->driver, "pocl") || names(group->device_name, "pocl"));
+}
+
+static bool software(const struct bench_group *group) {
+    return group->bytes >= NOT_SMALL &&
+           ((group->backend == ROPE2D_BACKEND_VULKAN &&
+             (names(group->device_name, "llvmpipe") || names(group->device_name, "swiftshader"))) ||
+            (group->backend == ROPE2D_BACKEND_OPENCL && names(group->driver, "rusticl") &&
+             group->is_software));
+}
+
+static bool software_f32(const struct bench_machine *machine, const struct bench_group *group,
+                         const struct bench_row *row) {
+    (void)machine;
+    (void)row;
+    return software(group) && group->what.element == ROPE2D_F32;
+}
+
+static bool software_f16(const struct bench_machine *machine, const struct bench_group *group,
+                         const struct bench_row *row) {
+    (void)machine;
+    (void)row;
+    return software(group) && group->what.element == ROPE2D_F16;
+}
+
+static bool gpu(const struct bench_machine *machine, const struct bench_group *group,
+                const struct bench_row *row) {
+    (void)machine;
+    (void)row;
+    return !group->is_software && group->bytes >= LARGE;
+}
+
+static bool from_1024(const struct bench_machine *machine, const struct bench_group *group,
+                      const struct bench_row *row) {
+    (void)machine;
+    (void)row;
+    return group->what.tokens >= 1024;
+}
+
+static const struct rule rules[] = {
+    {"CPU, f32, in place, past the last cache, 1 thread", "at least 0.95 of the in-place scale", 0.95,
+     f32_one, of_scale, false, "no such row"},
+    {"CPU, f32, in place, past the last cache, 2 threads", "at least 0.95 of the in-place scale", 0.95,
+     f32_two, of_scale, false, "no such row"},
+    {"CPU, f16 and bf16, in place, past the last cache", "at least 0.90 of the in-place scale", 0.90, halves,
+     of_scale, false, "no such row"},
+    {"CPU, f32, in place, inside L2", "at least 0.75 of the in-place scale", 0.75, in_core_cache, of_scale,
+     false, "no such row"},
+    {"CPU, out of place, past the last cache", "at least 1.0 of memcpy", 1.0, elsewhere, of_driver_copy,
+     false, "no such row"},
+    {"PoCL, every type, from 4 MiB", "at least 0.85 of the copy kernel", 0.85, pocl, of_copy, false,
+     "no such device or row"},
+    {"lavapipe, SwiftShader, Rusticl, f32, from 4 MiB", "at least 0.85 of the copy kernel", 0.85,
+     software_f32, of_copy, false, "no such device or row"},
+    {"lavapipe, SwiftShader, Rusticl, f16, from 4 MiB", "at least 0.6 of the copy kernel", 0.6, software_f16,
+     of_copy, false, "no such device or row"},
+    {"a real GPU, 64 MiB and more", "at least 0.95 of the copy kernel", 0.95, gpu, of_copy, false,
+     "no GPU here, or nothing that large"},
+    {"q and k, traffic from 1,024 tokens", "one dispatch, at most 1.02", 1.02, from_1024, traffic, true,
+     "no such row"},
+};
+
+static void describe(const struct bench_group *group, const struct bench_row *row, char *text, size_t size) {
+    char threads[24] = "";
+    if (group->what.threads)
+        snprintf(threads, sizeof threads, ", %u thread%s", group->what.threads,
+                 group->what.threads > 1 ? "s" : "");
+    snprintf(text, size, "%s%s: %s, %" PRIu64 " tokens, %s, %s, %s, %s", group->device, threads,
+             group->what.tower->name, group->what.tokens, bench_element_names[group->what.element],
+             bench_pairing_names[row->pairing], bench_table_names[row->table == ROPE2D_TABLE_TEXTURE],
+             row->in_place ? "in place" : "out of place");
+}
+
+static double median_of(double *values, uint32_t count) {
+    return bench_spread_of(values, count).median;
+}
+
+static void judge(const struct bench_results *results, const struct rule *rule, struct bench_target *target) {
+    double *values = malloc((results->group_count + 1) * BENCH_ROTATIONS * sizeof *values);
+    *target = (struct bench_target){.what = rule->what, .limit = rule->limit};
+    snprintf(target->target, sizeof target->target, "%s", rule->target);
+    snprintf(target->where, sizeof target->where, "%s", values ? rule->missing : "no memory");
+    for (size_t i = 0; values && i < results->group_count; ++i) {
+        const struct bench_group *group = &results->groups[i];
+        for (uint32_t j = 0; j < group->row_count; ++j) {
+            const struct bench_row *row = &group->rows[j];
+            if (!row->is_equal || !rule->is_meant(&results->machine, group, row))
+                continue;
+            double value = values[target->rows] = rule->value(group, row);
+            if (!target->rows++ || (rule->at_most ? value > target->worst : value < target->worst)) {
+                target->worst = value;
+                describe(group, row, target->where, sizeof target->where);
+            }
+        }
+    }
+    target->is_measured = target->rows > 0;
+    target->is_met = rule->at_most ? target->worst <= rule->limit : target->worst >= rule->limit;
+    if (target->is_measured)
+        target->middle = median_of(values, target->rows);
+    free(values);
+}
+
+uint32_t bench_targets(const struct bench_results *results, struct bench_target *targets) {
+    uint32_t count = 0;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; ++i)
+        judge(results, &rules[i], &targets[count++]);
+    count += bench_targets_once(results, targets + count);
+    return count + bench_target_growth(results, targets + count);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+//
+// What the bench holds a machine against.
+#ifndef ROPE2D_CLI_BENCH_TARGET_H
+#define ROPE2D_CLI_BENCH_TARGET_H
+
+#include "bench.h"
+
+enum { BENCH_MOST_TARGETS = 32 };
+
+struct bench_target {
+    const char *what;
+    char target[64]; // "at least 0.95 of the in-place scale"
+    bool is_measured;
+    bool is_met;
+    double limit, worst, middle; // of the rows: the one farthest from the limit, and the median
+    uint32_t rows;
+    char where[160]; // the worst row; or why nothing was measured
+};
+
+uint32_t bench_targets(const struct bench_results *results, struct bench_target *targets);
+
+#endif
