@@ -3,7 +3,9 @@
 // Rotates inside a kernel of its own: a dot product of q and k, both rotated in registers and never written.
 // The same scores are then computed from tensors that rope2d_opencl_enqueue has rotated: the bits are the
 // same.
-#define CL_TARGET_OPENCL_VERSION 120
+#include "fuse_opencl_kernel.h"
+#include "opencl_devices.h"
+
 #include <rope2d/rope2d_opencl.h>
 
 #include <stdio.h>
@@ -11,30 +13,6 @@
 #include <string.h>
 
 enum { SIDE = 8, TOKENS = SIDE * SIDE, HEAD_DIM = 32, PAIRS = HEAD_DIM / 2, ELEMENTS = TOKENS * HEAD_DIM };
-
-// Interleaved pairs of one head; even pairs turn with y (row 0 of a token), odd ones with x (row 1). Products
-// and sums stand apart, so that both ways of getting there add the same numbers in the same order.
-static const char kernel_text[] =
-    "__kernel void scores(__global const float *q, __global const float *k, __global const float2 *table,\n"
-    "                     __global const int *rows, uint table_rows, uint columns, int fused, __global float "
-    "*out) {\n"
-    "    size_t a = get_global_id(0), b = get_global_id(1);\n"
-    "    float sum = 0.0f;\n"
-    "    for (uint i = 0; i < 16; i++) {\n"
-    "        float2 x = vload2(i, q + a * 32), y = vload2(i, k + b * 32);\n"
-    "        if (fused) {\n"
-    "            float2 at = table[rope2d_row(rows[2 * a + i % 2], table_rows) * columns + i];\n"
-    "            float2 bt = table[rope2d_row(rows[2 * b + i % 2], table_rows) * columns + i];\n"
-    "            x = (float2)(rope2d_turn_lo(at, x.x, x.y), rope2d_turn_hi(at, x.x, x.y));\n"
-    "            y = (float2)(rope2d_turn_lo(bt, y.x, y.y), rope2d_turn_hi(bt, y.x, y.y));\n"
-    "        }\n"
-    "        float first = x.x * y.x;\n"
-    "        float second = x.y * y.y;\n"
-    "        sum = sum + first;\n"
-    "        sum = sum + second;\n"
-    "    }\n"
-    "    out[a * get_global_size(1) + b] = sum;\n"
-    "}\n";
 
 typedef struct program {
     cl_device_id device;
@@ -47,15 +25,11 @@ typedef struct program {
     rope2d_positions *positions;
 } program;
 
-static float input(int i) {
-    return (float)((i * 37) % 101) / 50.0f - 1.0f;
-}
-
 static int open_program(program *own, cl_device_id device) {
     static float values[ELEMENTS];
     const char *texts[2] = {rope2d_opencl_source(), kernel_text};
     for (int i = 0; i < ELEMENTS; i++)
-        values[i] = input(i);
+        values[i] = (float)((i * 37) % 101) / 50.0f - 1.0f;
     const cl_mem_flags copied = CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR;
     own->device = device;
     own->context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
@@ -66,8 +40,7 @@ static int open_program(program *own, cl_device_id device) {
     cl_program built = clCreateProgramWithSource(own->context, 2, texts, NULL, NULL);
     if (clBuildProgram(built, 1, &device, "-cl-std=CL1.2", NULL, NULL) == CL_SUCCESS)
         own->kernel = clCreateKernel(built, "scores", NULL);
-    clReleaseProgram(built);
-    return own->kernel != NULL;
+    return clReleaseProgram(built) == CL_SUCCESS && own->kernel != NULL;
 }
 
 static rope2d_status start_rope(program *own) {
@@ -91,19 +64,18 @@ static rope2d_status start_rope(program *own) {
     return status;
 }
 
-static rope2d_status run(program *own, cl_int fused, float *scores) {
+static rope2d_status run(program *own, cl_uint fused, float *scores) {
     const size_t global[2] = {TOKENS, TOKENS};
     rope2d_opencl_table table = {.struct_size = sizeof(table)};
     rope2d_status status = rope2d_opencl_positions_get_table(own->positions, &table);
     if (status != ROPE2D_OK)
         return status;
-    clSetKernelArg(own->kernel, 0, sizeof(cl_mem), &own->q);
-    clSetKernelArg(own->kernel, 1, sizeof(cl_mem), &own->k);
-    clSetKernelArg(own->kernel, 2, sizeof(cl_mem), &table.table);
-    clSetKernelArg(own->kernel, 3, sizeof(cl_mem), &table.rows);
-    clSetKernelArg(own->kernel, 4, sizeof(cl_uint), &table.table_rows);
-    clSetKernelArg(own->kernel, 5, sizeof(cl_uint), &table.columns);
-    clSetKernelArg(own->kernel, 6, sizeof(cl_int), &fused);
+    const cl_mem memories[4] = {own->q, own->k, table.table, table.rows};
+    const cl_uint numbers[3] = {table.table_rows, table.columns, fused};
+    for (cl_uint i = 0; i < 4; i++)
+        clSetKernelArg(own->kernel, i, sizeof(cl_mem), &memories[i]);
+    for (cl_uint i = 0; i < 3; i++)
+        clSetKernelArg(own->kernel, 4 + i, sizeof(cl_uint), &numbers[i]);
     clSetKernelArg(own->kernel, 7, sizeof(cl_mem), &own->out);
     clEnqueueNDRangeKernel(own->queue, own->kernel, 2, NULL, global, NULL, 0, NULL, NULL);
     clEnqueueReadBuffer(own->queue, own->out, CL_TRUE, 0, TOKENS * TOKENS * sizeof(float), scores, 0, NULL,
@@ -131,9 +103,9 @@ static void close_program(program *own) {
     rope2d_device_destroy(own->rope);
     if (own->kernel)
         clReleaseKernel(own->kernel);
-    clReleaseMemObject(own->q);
-    clReleaseMemObject(own->k);
-    clReleaseMemObject(own->out);
+    const cl_mem buffers[3] = {own->q, own->k, own->out};
+    for (int i = 0; i < 3; i++)
+        clReleaseMemObject(buffers[i]);
     clReleaseCommandQueue(own->queue);
     clReleaseContext(own->context);
 }
@@ -155,17 +127,10 @@ static int check_device(cl_device_id device) {
 }
 
 int main(void) {
-    cl_platform_id platforms[8];
-    cl_device_id devices[8];
-    cl_uint platform_count = 0, count = 0;
+    cl_device_id devices[OPENCL_MOST_DEVICES];
+    const cl_uint count = opencl_devices(devices);
     int ok = 1;
-    if (clGetPlatformIDs(8, platforms, &platform_count) != CL_SUCCESS)
-        platform_count = 0;
-    for (cl_uint i = 0; i < platform_count && i < 8; i++) {
-        if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 8, devices, &count) != CL_SUCCESS)
-            continue;
-        for (cl_uint d = 0; d < count && d < 8; d++)
-            ok &= check_device(devices[d]);
-    }
+    for (cl_uint i = 0; i < count; i++)
+        ok &= check_device(devices[i]);
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }
