@@ -128,8 +128,13 @@ struct rope2d_positions {
     uint64_t table_entries;     // table_rows * table_columns, below 2^31
     uint64_t row_count;         // batch * tokens * row_axes
     struct rope2d_lists *lists; // coordinates of the table's rows, for growing; rows.c
+    bool is_deferred;           // the caller gives the backend memory for them later
     void *impl;                 // the backend's: table and rows on the device
 };
+
+// As rope2d_positions_create; deferred: without memory on the device.
+rope2d_status rope2d_positions_make(rope2d_device *device, const rope2d_positions_params *params,
+                                    bool is_deferred, rope2d_positions **positions);
 
 // ------------------------------------------------------------------------------------------ plan.c
 

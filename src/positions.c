@@ -28,8 +28,8 @@ static rope2d_status build(rope2d_positions *positions, const rope2d_positions_p
     return rope2d_table_create(positions, params);
 }
 
-rope2d_status rope2d_positions_create(rope2d_device *device, const rope2d_positions_params *params,
-                                      rope2d_positions **result) {
+rope2d_status rope2d_positions_make(rope2d_device *device, const rope2d_positions_params *params,
+                                    bool is_deferred, rope2d_positions **result) {
     if (result != NULL)
         *result = NULL;
     if (device == NULL)
@@ -43,6 +43,7 @@ rope2d_status rope2d_positions_create(rope2d_device *device, const rope2d_positi
     if (positions == NULL)
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "no memory for positions");
     positions->device = device;
+    positions->is_deferred = is_deferred;
     rope2d_control control = rope2d_control_enter();
     rope2d_status status = build(positions, params);
     if (status == ROPE2D_OK)
@@ -54,6 +55,11 @@ rope2d_status rope2d_positions_create(rope2d_device *device, const rope2d_positi
     }
     *result = positions;
     return ROPE2D_OK;
+}
+
+rope2d_status rope2d_positions_create(rope2d_device *device, const rope2d_positions_params *params,
+                                      rope2d_positions **positions) {
+    return rope2d_positions_make(device, params, false, positions);
 }
 
 void rope2d_positions_destroy(rope2d_positions *positions) {

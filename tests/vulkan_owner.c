@@ -95,10 +95,15 @@ static uint32_t find_memory(const owner *own, uint32_t allowed) {
 }
 
 bool owner_buffer_create(const owner *own, uint64_t size, owner_buffer *buffer) {
+    return owner_buffer_create_for(own, size, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, buffer);
+}
+
+bool owner_buffer_create_for(const owner *own, uint64_t size, VkBufferUsageFlags usage,
+                             owner_buffer *buffer) {
     VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = size,
-        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
+        .usage = usage,
     };
     VkMemoryRequirements needs;
     void *mapped = NULL;

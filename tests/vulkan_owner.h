@@ -37,6 +37,7 @@ bool owner_open(owner *own, uint32_t index);
 void owner_close(owner *own);
 void owner_destroy(owner *own);
 
+bool owner_buffer_create_for(const owner *own, uint64_t size, VkBufferUsageFlags usage, owner_buffer *buffer);
 bool owner_buffer_create(const owner *own, uint64_t size, owner_buffer *buffer);
 void owner_buffer_destroy(const owner *own, owner_buffer *buffer);
 

@@ -28,9 +28,7 @@ void fill_spec(void) {
     }
 }
 
-rope2d_status make_scene(scene *made, rope2d_element in, rope2d_element out, rope2d_table table,
-                         uint32_t flags) {
-    const rope2d_plan_params plan = {sizeof(plan), &spec, in, out, table, flags};
+rope2d_positions_params positions_params(rope2d_table table) {
     const rope2d_positions_params positions = {
         .struct_size = sizeof(positions),
         .spec = &spec,
@@ -38,7 +36,19 @@ rope2d_status make_scene(scene *made, rope2d_element in, rope2d_element out, rop
         .tokens = TOKENS,
         .coordinates = &grid[0][0],
     };
-    rope2d_status status = rope2d_plan_create(made->device, &plan, &made->plan);
+    return positions;
+}
+
+rope2d_status make_plan(scene *made, rope2d_element in, rope2d_element out, rope2d_table table,
+                        uint32_t flags) {
+    const rope2d_plan_params plan = {sizeof(plan), &spec, in, out, table, flags};
+    return rope2d_plan_create(made->device, &plan, &made->plan);
+}
+
+rope2d_status make_scene(scene *made, rope2d_element in, rope2d_element out, rope2d_table table,
+                         uint32_t flags) {
+    const rope2d_positions_params positions = positions_params(table);
+    rope2d_status status = make_plan(made, in, out, table, flags);
     if (status == ROPE2D_OK)
         status = rope2d_positions_create(made->device, &positions, &made->positions);
     tally_check(&counts, status == ROPE2D_OK, "plan and positions: %s %s", rope2d_status_name(status),

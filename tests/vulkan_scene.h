@@ -26,6 +26,9 @@ typedef struct scene {
 extern float grid[TOKENS][2]; // the coordinates of the tokens
 
 void fill_spec(void);
+rope2d_positions_params positions_params(rope2d_table table);
+rope2d_status make_plan(scene *made, rope2d_element in, rope2d_element out, rope2d_table table,
+                        uint32_t flags);
 rope2d_status make_scene(scene *made, rope2d_element in, rope2d_element out, rope2d_table table,
                          uint32_t flags);
 void clear_scene(scene *made);

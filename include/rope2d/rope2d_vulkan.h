@@ -22,6 +22,25 @@ extern "C" {
 #endif
 
 // ------------------------------------------------------------------------------------------------------------
+// memory of the caller's
+
+// Where memory of the caller's lies: a range of a buffer, or, for an image, of memory.
+typedef struct rope2d_vulkan_place {
+    VkBuffer buffer;       // VK_NULL_HANDLE where `memory` is asked for; bound to memory
+    VkDeviceMemory memory; // for an image
+    uint64_t offset;       // bytes, of the buffer or of the memory
+    uint64_t size;         // bytes from there that may be used
+    void *mapped;          // where the host sees `offset`, and writes; NULL: it does not
+} rope2d_vulkan_place;
+
+enum {
+    ROPE2D_VULKAN_SMALL_ALIGNMENT = 256,
+    ROPE2D_VULKAN_PLAN_BYTES = 32768,  // of rope2d_vulkan_device_params::small that a plan takes at most;
+                                       // plans of one structure and types share them
+    ROPE2D_VULKAN_DISPATCH_BYTES = 256 // the same of each dispatch of a binding
+};
+
+// ------------------------------------------------------------------------------------------------------------
 // adopting a device
 
 // All handles belong to the caller, outlive the rope2d_device, and are left as they were.
@@ -37,7 +56,8 @@ typedef struct rope2d_vulkan_device_params {
 
     // A queue that computes, and its family. With one, rope2d_apply works, texture tables are uploaded and
     // plans are tested when they are made; NULL: nothing is ever submitted, rope2d_apply says
-    // ROPE2D_ERROR_UNSUPPORTED, plans are ROPE2D_UNTESTED, and tables are buffers, which the host writes.
+    // ROPE2D_ERROR_UNSUPPORTED, plans are ROPE2D_UNTESTED, and tables are buffers, which the host writes,
+    // unless rope2d_vulkan_positions_prepare leaves memory and upload to the caller.
     VkQueue queue;
     uint32_t queue_family;
     // Called around every vkQueueSubmit and vkQueueWaitIdle, from the thread that called the library, and
@@ -48,6 +68,13 @@ typedef struct rope2d_vulkan_device_params {
 
     const VkAllocationCallbacks *allocation; // copied; for every object made here; NULL: the driver's own
     VkPipelineCache pipeline_cache;          // for every pipeline; internally synchronised; NULL: none
+
+    // For what plans and bindings need: a buffer made with VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT in memory that
+    // is HOST_VISIBLE and HOST_COHERENT, mapped, its offset a multiple of ROPE2D_VULKAN_SMALL_ALIGNMENT.
+    // ROPE2D_VULKAN_PLAN_BYTES for each plan and ROPE2D_VULKAN_DISPATCH_BYTES for each dispatch of each
+    // binding are enough; where it is full, plans and bindings are ROPE2D_ERROR_DEVICE_MEMORY. All zero: our
+    // own allocator, whose small things share a few VkDeviceMemory.
+    rope2d_vulkan_place small;
 } rope2d_vulkan_device_params;
 
 // Makes a device of the caller's. Loads functions and makes descriptor set and pipeline layouts and a
@@ -55,6 +82,56 @@ typedef struct rope2d_vulkan_device_params {
 // rope2d_device_destroy, before the VkDevice.
 ROPE2D_API rope2d_status rope2d_vulkan_device_adopt(const rope2d_vulkan_device_params *params,
                                                     rope2d_device **device);
+
+// ------------------------------------------------------------------------------------------------------------
+// positions in memory of the caller's
+
+// What memory something needs. Of a buffer: its usage, and the caller asks the buffer that it makes for the
+// rest. Of an image: as VkMemoryRequirements say.
+typedef struct rope2d_vulkan_need {
+    uint64_t size;            // bytes; 0: nothing is needed
+    uint64_t alignment;       // of the offset, a power of two
+    VkBufferUsageFlags usage; // of a buffer; 0: an image, which is bound to memory
+    uint32_t memory_types;    // of an image: a bit for each memory type that suits
+} rope2d_vulkan_need;
+
+typedef struct rope2d_vulkan_positions_needs {
+    size_t struct_size;
+    rope2d_vulkan_need table; // a buffer, or an image for a table that is a texture
+    rope2d_vulkan_need rows;
+    rope2d_vulkan_need staging; // for an image, and for what the host cannot see; enough for all
+} rope2d_vulkan_positions_needs;
+
+typedef struct rope2d_vulkan_positions_places {
+    size_t struct_size;
+    rope2d_vulkan_place table;
+    rope2d_vulkan_place rows;
+    rope2d_vulkan_place staging; // mapped; all zero where the host sees table and rows
+} rope2d_vulkan_positions_places;
+
+// As rope2d_positions_create, on any Vulkan device, with or without a queue, but without memory on the
+// device: computes rows and table on the host, and for a texture makes the VkImage. Until they are placed,
+// what uses them on the device is ROPE2D_ERROR_UNSUPPORTED. ROPE2D_ERROR_LIMIT for a table that fits no
+// buffer or texture.
+ROPE2D_API rope2d_status rope2d_vulkan_positions_prepare(rope2d_device *device,
+                                                         const rope2d_positions_params *params,
+                                                         rope2d_positions **positions);
+// What memory prepared positions need.
+ROPE2D_API rope2d_status rope2d_vulkan_positions_get_needs(const rope2d_positions *positions,
+                                                           rope2d_vulkan_positions_needs *needs);
+// Gives prepared positions their memory, once, before anything uses them. All of it outlives them, but for
+// staging. Writes what the host sees, table and rows where they are mapped, else staging: memory that is not
+// HOST_COHERENT is the caller's to flush. Allocates no memory of the device's. When it fails for bad
+// arguments, nothing has changed; when the driver fails, the positions can only be destroyed.
+ROPE2D_API rope2d_status rope2d_vulkan_positions_place(rope2d_positions *positions,
+                                                       const rope2d_vulkan_positions_places *places);
+// Records the copies from staging, once, outside a render pass, into a command buffer of any family that
+// computes; nothing where the host has written all. Barriers are recorded with them, so that compute shaders
+// of all later commands of the queue see table and rows: on another queue the caller waits for a semaphore,
+// and a queue of another family wants a transfer of ownership. Disturbs no state. Staging may be reused when
+// these commands have completed.
+ROPE2D_API rope2d_status rope2d_vulkan_positions_record_upload(const rope2d_positions *positions,
+                                                               VkCommandBuffer commands);
 
 // ------------------------------------------------------------------------------------------------------------
 // bindings

@@ -4,6 +4,7 @@
 #include "../backend.h"
 #include "compile.h"
 #include "device.h"
+#include "pool.h"
 
 #include "rope2d/rope2d_vulkan.h"
 
@@ -23,6 +24,12 @@ static rope2d_status check_params(const rope2d_host *host, const rope2d_vulkan_d
     if ((params->lock_queue == NULL) != (params->unlock_queue == NULL))
         return rope2d_fail(host, ROPE2D_ERROR_NULL, "params.%s is NULL, and the other callback is not",
                            params->lock_queue == NULL ? "lock_queue" : "unlock_queue");
+    if (params->small.buffer != VK_NULL_HANDLE && params->small.mapped == NULL)
+        return rope2d_fail(host, ROPE2D_ERROR_NULL, "params.small.mapped is NULL, and its buffer is not");
+    if (params->small.offset % ROPE2D_VULKAN_SMALL_ALIGNMENT != 0)
+        return rope2d_fail(host, ROPE2D_ERROR_TENSOR_ALIGNMENT,
+                           "params.small.offset is %llu, must be a multiple of %d",
+                           (unsigned long long)params->small.offset, ROPE2D_VULKAN_SMALL_ALIGNMENT);
     if (params->flags & ~known)
         return rope2d_fail(host, ROPE2D_ERROR_ENUM, "params.flags is 0x%x, this version knows 0x%x",
                            params->flags, known);
@@ -77,10 +84,11 @@ static rope2d_status adopt(rope2d_device *device, const void *data) {
         ROPE2D_TRY(check_family(vulkan, host));
     rope2d_vulkan_describe(&vulkan->instance, host, vulkan->physical, 0,
                            (device->flags & ROPE2D_DEVICE_MINIMUM_LIMITS) != 0, &device->info);
-    if (device->lacks_queue) { // a texture is filled by a copy
-        device->info.has_textures = 0;
+    if (device->lacks_queue) // a texture is filled by a copy, which the caller must record
         device->info.default_table = ROPE2D_TABLE_BUFFER;
-    }
+    if (params->small.buffer != VK_NULL_HANDLE)
+        ROPE2D_TRY(rope2d_vulkan_pool_adopt(vulkan, params->small.buffer, params->small.offset,
+                                            params->small.size, params->small.mapped));
     return rope2d_vulkan_parts_create(vulkan, &device->info);
 }
 

@@ -163,6 +163,8 @@ rope2d_status rope2d_vulkan_apply(const rope2d_plan *plan, const rope2d_position
     struct job job = {rope2d_vulkan_of(plan->device), NULL, plan, positions, work, &piece};
     if (positions->impl == NULL)
         return rope2d_vulkan_window_apply(plan, positions, work);
+    if (!rope2d_vulkan_is_placed(positions->impl))
+        return rope2d_vulkan_not_placed(positions);
     begin_cutting(&cutter, plan, positions, work);
     ROPE2D_TRY(rope2d_vulkan_lane_take(job.device, &job.lane));
     rope2d_status status = rope2d_cutter_next(&cutter, &piece, &more);

@@ -44,6 +44,8 @@ rope2d_status rope2d_vulkan_positions_get_table(const rope2d_positions *position
         return rope2d_fail(host, ROPE2D_ERROR_LIMIT,
                            "positions: their table fits no buffer of %s, and rope2d_apply alone can use it",
                            front->info.name);
+    if (!rope2d_vulkan_is_placed(vulkan))
+        return rope2d_vulkan_not_placed(positions);
     const rope2d_vulkan_table empty = {.struct_size = sizeof(empty)};
     *table = empty;
     table->kind = positions->table_kind;

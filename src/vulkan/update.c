@@ -123,6 +123,8 @@ static rope2d_status take_rows(const rope2d_vulkan_binding *binding, struct vulk
     if (binding->positions->impl == NULL)
         return ROPE2D_OK;
     update->table = *(const struct vulkan_positions *)binding->positions->impl;
+    if (!rope2d_vulkan_is_placed(&update->table))
+        return rope2d_vulkan_not_placed(binding->positions);
     update->seen.impl = &update->table;
     if (params->rows == VK_NULL_HANDLE)
         return ROPE2D_OK;

@@ -5,17 +5,17 @@
 
 #include <string.h>
 
-static rope2d_status fill(struct vulkan_device *device, const struct vulkan_buffer *buffer, const void *data,
-                          uint64_t bytes) {
+rope2d_status rope2d_vulkan_upload_fill(struct vulkan_device *device, const struct vulkan_buffer *buffer,
+                                        const void *data, uint64_t bytes) {
     if (bytes > 0)
         memcpy(buffer->mapped, data, (size_t)bytes);
     memset((unsigned char *)buffer->mapped + bytes, 0, (size_t)(buffer->size - bytes));
     return rope2d_vulkan_buffer_flush(device, buffer);
 }
 
-static void copy_to_buffer(struct vulkan_device *device, VkCommandBuffer commands,
-                           const struct vulkan_buffer *from, const struct vulkan_buffer *to) {
-    VkBufferCopy region = {.size = to->size};
+void rope2d_vulkan_copy_to_buffer(struct vulkan_device *device, VkCommandBuffer commands,
+                                  const struct vulkan_buffer *from, const struct vulkan_buffer *to) {
+    VkBufferCopy region = {from->offset, to->offset, to->size};
     VkBufferMemoryBarrier done = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
         .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
@@ -23,15 +23,16 @@ static void copy_to_buffer(struct vulkan_device *device, VkCommandBuffer command
         .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
         .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
         .buffer = to->handle,
-        .size = VK_WHOLE_SIZE,
+        .offset = to->offset,
+        .size = to->size,
     };
     device->vk.vkCmdCopyBuffer(commands, from->handle, to->handle, 1, &region);
     device->vk.vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
                                     VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 0, NULL, 1, &done, 0, NULL);
 }
 
-static void copy_to_image(struct vulkan_device *device, VkCommandBuffer commands,
-                          const struct vulkan_buffer *from, const struct vulkan_image *to) {
+void rope2d_vulkan_copy_to_image(struct vulkan_device *device, VkCommandBuffer commands,
+                                 const struct vulkan_buffer *from, const struct vulkan_image *to) {
     VkImageMemoryBarrier barrier = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
         .dstAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
@@ -45,6 +46,7 @@ static void copy_to_image(struct vulkan_device *device, VkCommandBuffer commands
     device->vk.vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
                                     VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, NULL, 0, NULL, 1, &barrier);
     VkBufferImageCopy region = {
+        .bufferOffset = from->offset,
         .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
         .imageExtent = {to->width, to->height, 1},
     };
@@ -67,16 +69,16 @@ static rope2d_status copy_across(struct vulkan_device *device, const void *data,
     rope2d_status status = rope2d_vulkan_buffer_create(device, VULKAN_MEMORY_HOST, size,
                                                        VK_BUFFER_USAGE_TRANSFER_SRC_BIT, &mirror);
     if (status == ROPE2D_OK)
-        status = fill(device, &mirror, data, bytes);
+        status = rope2d_vulkan_upload_fill(device, &mirror, data, bytes);
     if (status == ROPE2D_OK)
         status = rope2d_vulkan_lane_take(device, &lane);
     if (status == ROPE2D_OK)
         status = rope2d_vulkan_lane_begin(device, lane);
     if (status == ROPE2D_OK) {
         if (buffer != NULL)
-            copy_to_buffer(device, lane->commands, &mirror, buffer);
+            rope2d_vulkan_copy_to_buffer(device, lane->commands, &mirror, buffer);
         else
-            copy_to_image(device, lane->commands, &mirror, image);
+            rope2d_vulkan_copy_to_image(device, lane->commands, &mirror, image);
         status = rope2d_vulkan_lane_run(device, lane);
     }
     if (lane != NULL)
@@ -92,7 +94,7 @@ rope2d_status rope2d_vulkan_upload_buffer(struct vulkan_device *device, VkBuffer
     enum vulkan_memory kind = device->queue == NULL ? VULKAN_MEMORY_MAPPED : VULKAN_MEMORY_DEVICE;
     ROPE2D_TRY(
         rope2d_vulkan_buffer_create(device, kind, size, usage | VK_BUFFER_USAGE_TRANSFER_DST_BIT, buffer));
-    rope2d_status status = buffer->mapped != NULL ? fill(device, buffer, data, bytes)
+    rope2d_status status = buffer->mapped != NULL ? rope2d_vulkan_upload_fill(device, buffer, data, bytes)
                                                   : copy_across(device, data, bytes, size, buffer, NULL);
     if (status != ROPE2D_OK)
         rope2d_vulkan_buffer_destroy(device, buffer);
