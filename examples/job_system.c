@@ -93,7 +93,7 @@ int main(void) {
 
     rope2d_host host = {sizeof(host), .user = &most_threads, .parallel_for = parallel_for,
                         .threads = WORKERS};
-    rope2d_device_params cpu = {sizeof(cpu), ROPE2D_BACKEND_CPU, 0, 0, &host, NULL};
+    rope2d_device_params cpu = {sizeof(cpu), .host = &host};
     rope2d_spec spec = {sizeof(spec), .head_dim = HEAD_DIM, .axes = 2, .freqs = &freqs[0][0]};
     rope2d_positions_params grid = {sizeof(grid), &spec, .tokens = TOKENS, .coordinates = &yx[0][0]};
     rope2d_plan_params types = {sizeof(types), &spec, .in = ROPE2D_F32, .out = ROPE2D_F32};

@@ -32,7 +32,7 @@ static rope2d_status open_device(const rope2d_host *host, rope2d_device **device
     const rope2d_backend wishes[] = {ROPE2D_BACKEND_VULKAN, ROPE2D_BACKEND_OPENCL, ROPE2D_BACKEND_CPU};
     rope2d_status status = ROPE2D_OK;
     for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++) {
-        rope2d_device_params where = {sizeof(where), wishes[i], 0, 0, host, NULL};
+        rope2d_device_params where = {sizeof(where), .backend = wishes[i], .host = host};
         status = rope2d_device_create(&where, device);
         if (status == ROPE2D_OK)
             break;

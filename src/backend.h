@@ -5,6 +5,7 @@
 #ifndef ROPE2D_BACKEND_H
 #define ROPE2D_BACKEND_H
 
+#include "cache.h"
 #include "internal.h"
 
 // Lists devices as rope2d_enumerate does.
@@ -25,6 +26,13 @@ typedef rope2d_status rope2d_apply_fn(const rope2d_plan *plan, const rope2d_posi
 typedef rope2d_status rope2d_dispatches_fn(const rope2d_plan *plan, const rope2d_positions *positions,
                                            const rope2d_work *work, uint64_t *dispatches);
 
+// What compiled kernels depend on besides their text: device and driver; and the text that is embedded.
+typedef rope2d_status rope2d_cache_key_fn(const rope2d_device *device, rope2d_sha256 *hash);
+// The driver's part of a cache, for the front to release. Thread-safe.
+typedef rope2d_status rope2d_cache_get_fn(rope2d_device *device, rope2d_blob *part);
+// Takes such a part, of the same key and undamaged; the driver may refuse it. While no plan is made.
+typedef rope2d_status rope2d_cache_set_fn(rope2d_device *device, const unsigned char *part, uint64_t size);
+
 typedef struct rope2d_backend_ops {
     const char *name;
     rope2d_enumerate_fn *enumerate;
@@ -36,6 +44,9 @@ typedef struct rope2d_backend_ops {
     rope2d_plan_destroy_fn *plan_destroy;
     rope2d_apply_fn *apply;
     rope2d_dispatches_fn *dispatches;
+    rope2d_cache_key_fn *cache_key; // all three NULL: nothing is compiled
+    rope2d_cache_get_fn *cache_get;
+    rope2d_cache_set_fn *cache_set;
 } rope2d_backend_ops;
 
 // Fills device->info and device->impl from what a caller owns; `params` are the public header's. On failure

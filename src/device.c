@@ -82,7 +82,8 @@ static rope2d_status fill(rope2d_device *device, const rope2d_device_params *par
     device->info.struct_size = sizeof(device->info);
     device->info.backend = params->backend;
     device->info.index = params->index;
-    return device->ops->device_create(device, params);
+    ROPE2D_TRY(device->ops->device_create(device, params));
+    return rope2d_cache_open(device, params->cache_folder);
 }
 
 rope2d_status rope2d_device_create(const rope2d_device_params *params, rope2d_device **device) {
@@ -146,6 +147,7 @@ void rope2d_device_destroy(rope2d_device *device) {
         return;
     const rope2d_host host = device->host;
     rope2d_kernel_list_destroy(device);
+    rope2d_cache_close(device);
     device->ops->device_destroy(device);
     if (device->shader_folder)
         rope2d_release(&host, device->shader_folder, strlen(device->shader_folder) + 1, 1);

@@ -110,6 +110,7 @@ struct rope2d_device {
     const struct rope2d_backend_ops *ops;
     void *impl;
     struct rope2d_kernel_list *kernels; // that plans share; kernels.c
+    struct rope2d_cache *cache;         // in a folder; NULL: none; cache.c
 };
 
 // ------------------------------------------------------------------------------------- positions.c

@@ -82,13 +82,16 @@ rope2d_status rope2d_plan_create(rope2d_device *device, const rope2d_plan_params
         return ROPE2D_ERROR_NULL;
     if (!plan || !params)
         return rope2d_fail(&device->host, ROPE2D_ERROR_NULL, "%s is NULL", plan ? "params" : "plan");
-    return create(device, params, plan, &compiled);
+    const rope2d_status status = create(device, params, plan, &compiled);
+    if (compiled)
+        rope2d_cache_store(device);
+    return status;
 }
 
 rope2d_status rope2d_prewarm(rope2d_device *device, const rope2d_plan_params *plans, uint32_t count) {
     rope2d_status status = ROPE2D_OK;
     uint32_t made = 0;
-    bool compiled = false;
+    bool any = false;
     if (!device)
         return ROPE2D_ERROR_NULL;
     if (count == 0)
@@ -99,9 +102,13 @@ rope2d_status rope2d_prewarm(rope2d_device *device, const rope2d_plan_params *pl
     if (!list)
         return rope2d_fail(&device->host, ROPE2D_ERROR_HOST_MEMORY, "no memory for %u plans", count);
     while (status == ROPE2D_OK && made < count) {
+        bool compiled = false;
         status = create(device, &plans[made], &list[made], &compiled);
         made += status == ROPE2D_OK;
+        any = any || compiled;
     }
+    if (any)
+        rope2d_cache_store(device);
     for (uint32_t i = 0; i < made; i++) {
         if (status == ROPE2D_OK)
             rope2d_kernels_keep(list[i]);

@@ -37,6 +37,7 @@ static const char *const names[ROPE2D_STATUS_COUNT] = {
     NAME(ERROR_DRIVER),
     NAME(ERROR_COMPILE),
     NAME(NOT_READY),
+    NAME(ERROR_CACHE),
 };
 
 const char *rope2d_status_name(rope2d_status status) {

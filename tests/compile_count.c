@@ -28,6 +28,10 @@ bool compile_count_open(rope2d_backend backend, const char *path) {
     return true;
 }
 
+struct shim *compile_count_vulkan(void) {
+    return vulkan;
+}
+
 long compile_count(void) {
     return vulkan ? (long)vulkan->pipelines : opencl();
 }

@@ -12,5 +12,7 @@
 bool compile_count_open(rope2d_backend backend, const char *path);
 // Pipelines made, or programs made from source, so far.
 long compile_count(void);
+// Vulkan's shim, or NULL.
+struct shim *compile_count_vulkan(void);
 
 #endif

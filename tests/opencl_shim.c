@@ -189,6 +189,7 @@ PLAIN(clEnqueueNDRangeKernel,
 QUERY(clGetCommandQueueInfo, cl_command_queue, command_queue)
 QUERY(clGetContextInfo, cl_context, context)
 QUERY(clGetMemObjectInfo, cl_mem, memobj)
+QUERY(clGetProgramInfo, cl_program, program)
 PLAIN(clFinish, (cl_command_queue command_queue), (command_queue))
 
 MAKING(cl_context, clCreateContext,
@@ -209,6 +210,10 @@ MAKING(cl_mem, clCreateImage,
 MAKING(cl_program, clCreateProgramWithSource,
        (cl_context context, cl_uint count, const char **strings, const size_t *lengths, cl_int *errcode_ret),
        (context, count, strings, lengths, errcode_ret))
+MAKING(cl_program, clCreateProgramWithBinary,
+       (cl_context context, cl_uint num_devices, const cl_device_id *device_list, const size_t *lengths,
+        const unsigned char **binaries, cl_int *binary_status, cl_int *errcode_ret),
+       (context, num_devices, device_list, lengths, binaries, binary_status, errcode_ret))
 MAKING(cl_kernel, clCreateKernel, (cl_program program, const char *kernel_name, cl_int *errcode_ret),
        (program, kernel_name, errcode_ret))
 MAKING(void *, clEnqueueMapBuffer,

@@ -131,12 +131,81 @@ OBJECT(vkCreateShaderModule, VkShaderModuleCreateInfo, vkDestroyShaderModule, Vk
 OBJECT(vkCreateDescriptorSetLayout, VkDescriptorSetLayoutCreateInfo, vkDestroyDescriptorSetLayout,
        VkDescriptorSetLayout)
 OBJECT(vkCreatePipelineLayout, VkPipelineLayoutCreateInfo, vkDestroyPipelineLayout, VkPipelineLayout)
-OBJECT(vkCreatePipelineCache, VkPipelineCacheCreateInfo, vkDestroyPipelineCache, VkPipelineCache)
 OBJECT(vkCreateDescriptorPool, VkDescriptorPoolCreateInfo, vkDestroyDescriptorPool, VkDescriptorPool)
 OBJECT(vkCreateCommandPool, VkCommandPoolCreateInfo, vkDestroyCommandPool, VkCommandPool)
 OBJECT(vkCreateFence, VkFenceCreateInfo, vkDestroyFence, VkFence)
 
 // NOLINTEND(bugprone-macro-parentheses)
+
+// ----------------------------------------------------------------------------------------- pipeline caches
+// Software drivers have nothing to keep but a header. The shim adds bytes of its own to it, and wants them
+// back.
+
+enum { DRIVER_HEADER = 32 };
+
+static unsigned char kept_byte(uint64_t i) {
+    return (unsigned char)(i * 7 + 1);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL shim_vkCreatePipelineCache(VkDevice device,
+                                                                 const VkPipelineCacheCreateInfo *info,
+                                                                 const VkAllocationCallbacks *callbacks,
+                                                                 VkPipelineCache *cache) {
+    FAILS(vkCreatePipelineCache);
+    VkPipelineCacheCreateInfo changed = *info;
+    if (shim.kept > 0 && info->initialDataSize > DRIVER_HEADER) {
+        const unsigned char *bytes = info->pInitialData;
+        bool right = info->initialDataSize == DRIVER_HEADER + shim.kept;
+        for (uint64_t i = 0; right && i < shim.kept; i++)
+            right = bytes[DRIVER_HEADER + i] == kept_byte(i);
+        pthread_mutex_lock(&lock);
+        shim.given += right ? shim.kept : 0;
+        shim.faults += !right;
+        pthread_mutex_unlock(&lock);
+        changed.initialDataSize = DRIVER_HEADER;
+    }
+    VkResult result = REAL(vkCreatePipelineCache)(device, &changed, callbacks, cache);
+    live(result, 1);
+    return result;
+}
+
+static VKAPI_ATTR void VKAPI_CALL shim_vkDestroyPipelineCache(VkDevice device, VkPipelineCache cache,
+                                                              const VkAllocationCallbacks *callbacks) {
+    fault(cache == VK_NULL_HANDLE);
+    live(VK_SUCCESS, -1);
+    REAL(vkDestroyPipelineCache)(device, cache, callbacks);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL shim_vkGetPipelineCacheData(VkDevice device, VkPipelineCache cache,
+                                                                  size_t *size, void *data) {
+    FAILS(vkGetPipelineCacheData);
+    if (shim.kept == 0)
+        return REAL(vkGetPipelineCacheData)(device, cache, size, data);
+    unsigned char *bytes = data;
+    size_t header = DRIVER_HEADER;
+    const size_t whole = DRIVER_HEADER + (size_t)shim.kept;
+    if (data == NULL) {
+        *size = whole;
+        return VK_SUCCESS;
+    }
+    if (*size < whole)
+        return VK_INCOMPLETE;
+    VkResult result = REAL(vkGetPipelineCacheData)(device, cache, &header, data);
+    for (uint64_t i = 0; i < shim.kept; i++)
+        bytes[DRIVER_HEADER + i] = kept_byte(i);
+    *size = whole;
+    return result == VK_INCOMPLETE ? VK_SUCCESS : result;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL shim_vkMergePipelineCaches(VkDevice device, VkPipelineCache into,
+                                                                 uint32_t count,
+                                                                 const VkPipelineCache *from) {
+    FAILS(vkMergePipelineCaches);
+    pthread_mutex_lock(&lock);
+    shim.merged += count;
+    pthread_mutex_unlock(&lock);
+    return REAL(vkMergePipelineCaches)(device, into, count, from);
+}
 
 static VKAPI_ATTR VkResult VKAPI_CALL shim_vkCreateComputePipelines(VkDevice device, VkPipelineCache cache,
                                                                     uint32_t count,
@@ -421,6 +490,8 @@ static const struct {
     ENTRY(vkDestroyPipelineLayout),
     ENTRY(vkCreatePipelineCache),
     ENTRY(vkDestroyPipelineCache),
+    ENTRY(vkGetPipelineCacheData),
+    ENTRY(vkMergePipelineCaches),
     ENTRY(vkCreateDescriptorPool),
     ENTRY(vkDestroyDescriptorPool),
     ENTRY(vkCreateCommandPool),

@@ -32,6 +32,9 @@ struct shim {
     uint64_t mapped;    // buffers mapped so far
     uint64_t copies;    // commands that copy, so far
     uint64_t pipelines; // made so far
+    uint64_t kept;   // bytes that the driver's pipeline cache seems to have besides its header; 0: as it is
+    uint64_t given;  // bytes of such, and right ones, that were handed back so far
+    uint64_t merged; // pipeline caches merged so far
 };
 
 // The module's one function besides vkGetInstanceProcAddr.

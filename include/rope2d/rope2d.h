@@ -83,6 +83,7 @@ typedef enum rope2d_status {
     ROPE2D_ERROR_DRIVER,          // a call of the driver failed; the log has its name and code
     ROPE2D_ERROR_COMPILE,         // a kernel does not compile; the log has the compiler's
     ROPE2D_NOT_READY,             // no failure: what may not be compiled now is not there yet
+    ROPE2D_ERROR_CACHE,           // bytes that are no cache of this device, driver and version
     ROPE2D_STATUS_COUNT
 } rope2d_status;
 
@@ -185,6 +186,8 @@ typedef struct rope2d_device_params {
     const char *shader_folder; // for people who edit kernels: load kernels' sources from here (implies
                                // RUNTIME_COMPILE); NULL: the environment variable ROPE2D_SHADERS, if set;
                                // else the embedded ones
+    const char *cache_folder;  // keeps what drivers compile in a file there, for the next start; NULL: no
+                               // folder. Must exist, and nobody else should be able to write to it
 } rope2d_device_params;
 
 // Lists a backend's devices. `*count` receives how many there are; when `infos` is not NULL, at most the
@@ -198,6 +201,19 @@ ROPE2D_API rope2d_status rope2d_enumerate(rope2d_backend backend, const rope2d_h
 ROPE2D_API rope2d_status rope2d_device_create(const rope2d_device_params *params, rope2d_device **device);
 ROPE2D_API void rope2d_device_destroy(rope2d_device *device); // NULL is legal
 ROPE2D_API rope2d_status rope2d_device_get_info(const rope2d_device *device, rope2d_device_info *info);
+
+// What the driver has compiled for the device's plans, as bytes that rope2d_device_set_cache takes the next
+// time: of Vulkan a pipeline cache, of OpenCL the programs that live now. data NULL: *size receives how many
+// there are; otherwise at most *size are written, and *size receives how many it were or must be:
+// ROPE2D_ERROR_LIMIT. It may grow between two calls when other threads make plans. A CPU has none: 0.
+// ROPE2D_ERROR_UNSUPPORTED where the caller's own VkPipelineCache was adopted. Thread-safe.
+ROPE2D_API rope2d_status rope2d_device_get_cache(rope2d_device *device, void *data, uint64_t *size);
+
+// Takes such bytes, which are copied, before plans are made: while no other thread makes one. Bytes that are
+// cut off, damaged, or of another device, driver or version are ROPE2D_ERROR_CACHE, nothing is taken, and
+// plans compile as without. They are compiled code: whoever can write them can run code in the driver.
+// size 0 is legal and takes nothing.
+ROPE2D_API rope2d_status rope2d_device_set_cache(rope2d_device *device, const void *data, uint64_t size);
 
 // --------------------------------------------------------------------------------------------------------------
 // spec

@@ -39,6 +39,8 @@ typedef struct rope2d_opencl_device_params {
     // enqueued but by rope2d_opencl_enqueue, rope2d_apply says ROPE2D_ERROR_UNSUPPORTED, and plans are
     // ROPE2D_UNTESTED.
     cl_command_queue queue;
+
+    const char *cache_folder; // as in rope2d_device_params: binaries of programs are kept there; NULL: none
 } rope2d_opencl_device_params;
 
 // Makes a device of the caller's. Opens the loader (the one in ROPE2D_OPENCL_LOADER, else the system's) and

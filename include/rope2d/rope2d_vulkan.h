@@ -67,7 +67,8 @@ typedef struct rope2d_vulkan_device_params {
     void *queue_user;
 
     const VkAllocationCallbacks *allocation; // copied; for every object made here; NULL: the driver's own
-    VkPipelineCache pipeline_cache;          // for every pipeline; internally synchronised; NULL: none
+    VkPipelineCache pipeline_cache; // for every pipeline; internally synchronised; NULL: one of our own, for
+                                    // rope2d_device_get_cache and rope2d_device_set_cache
 
     // For what plans and bindings need: a buffer made with VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT in memory that
     // is HOST_VISIBLE and HOST_COHERENT, mapped, its offset a multiple of ROPE2D_VULKAN_SMALL_ALIGNMENT.
@@ -77,9 +78,9 @@ typedef struct rope2d_vulkan_device_params {
     rope2d_vulkan_place small;
 } rope2d_vulkan_device_params;
 
-// Makes a device of the caller's. Loads functions and makes descriptor set and pipeline layouts and a
-// sampler; compiles nothing, submits nothing, tests nothing. Its index is 0. The caller destroys it with
-// rope2d_device_destroy, before the VkDevice.
+// Makes a device of the caller's. Loads functions and makes descriptor set and pipeline layouts, a sampler,
+// and a pipeline cache where none is given; compiles nothing, submits nothing, tests nothing. Its index is 0.
+// The caller destroys it with rope2d_device_destroy, before the VkDevice.
 ROPE2D_API rope2d_status rope2d_vulkan_device_adopt(const rope2d_vulkan_device_params *params,
                                                     rope2d_device **device);
 

@@ -58,6 +58,7 @@ static rope2d_status adopt(rope2d_device *front, const void *given) {
     const rope2d_cl *cl = &device->cl;
     device->is_adopted = true;
     OWN(rope2d_cl_load(&device->cl, &front->host));
+    OWN(rope2d_cl_cache_create(device));
     OWN(check_context(cl, params));
     OWN(check_queue(cl, params));
     device->id = params->device;
@@ -73,6 +74,7 @@ static rope2d_status adopt(rope2d_device *front, const void *given) {
         OWN(rope2d_cl_look_for_format(device, &format));
         front->info.has_textures = format;
     }
+    OWN(rope2d_cache_open(front, params->cache_folder));
 fail:
     return status;
 }

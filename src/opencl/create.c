@@ -152,6 +152,7 @@ rope2d_status rope2d_opencl_device_create(rope2d_device *front, const rope2d_dev
     const rope2d_cl *cl = &device->cl;
     cl_platform_id platform = NULL;
     OWN(rope2d_cl_load(&device->cl, &front->host));
+    OWN(rope2d_cl_cache_create(device));
     OWN(pick_device(device, params->index, &platform));
     OWN(rope2d_cl_check(cl, device->id, &device->unified));
     OWN(rope2d_cl_describe(cl, platform, device->id, &front->info));
@@ -177,6 +178,7 @@ void rope2d_opencl_device_destroy(rope2d_device *front) {
         device->cl.ReleaseCommandQueue(device->queue);
     if (device->context && !device->is_adopted)
         device->cl.ReleaseContext(device->context);
+    rope2d_cl_cache_destroy(device, &front->host);
     rope2d_cl_unload(&device->cl);
     rope2d_release(&front->host, device, 1, sizeof(*device));
     front->impl = NULL;
@@ -193,4 +195,7 @@ const rope2d_backend_ops rope2d_opencl_ops = {
     .plan_destroy = rope2d_opencl_plan_destroy,
     .apply = rope2d_opencl_apply,
     .dispatches = rope2d_opencl_dispatches,
+    .cache_key = rope2d_opencl_cache_key,
+    .cache_get = rope2d_opencl_cache_get,
+    .cache_set = rope2d_opencl_cache_set,
 };

@@ -6,6 +6,7 @@
 #define ROPE2D_OPENCL_H
 
 #include "../backend.h"
+#include "../lock.h"
 #include "../stage.h"
 
 #ifndef CL_TARGET_OPENCL_VERSION
@@ -23,6 +24,7 @@
     X(CreateContext)                                                                                         \
     X(CreateImage)                                                                                           \
     X(CreateKernel)                                                                                          \
+    X(CreateProgramWithBinary)                                                                               \
     X(CreateProgramWithSource)                                                                               \
     X(EnqueueMapBuffer)                                                                                      \
     X(EnqueueNDRangeKernel)                                                                                  \
@@ -39,6 +41,7 @@
     X(GetPlatformIDs)                                                                                        \
     X(GetPlatformInfo)                                                                                       \
     X(GetProgramBuildInfo)                                                                                   \
+    X(GetProgramInfo)                                                                                        \
     X(GetSupportedImageFormats)                                                                              \
     X(ReleaseCommandQueue)                                                                                   \
     X(ReleaseContext)                                                                                        \
@@ -95,6 +98,19 @@ rope2d_status rope2d_cl_failed(const rope2d_cl *cl, const char *call, cl_int cod
 
 // ---------------------------------------------------------------------------------------------- create.c
 
+// A program that lives, and the hash of what it was made from. Zeros are legal.
+typedef struct rope2d_cl_cached {
+    struct rope2d_cl_cached *next;
+    rope2d_digest key;
+    cl_program program;
+} rope2d_cl_cached;
+
+typedef struct rope2d_cl_cache {
+    rope2d_lock lock;                // guards both lists
+    struct rope2d_cl_entry *entries; // binaries
+    rope2d_cl_cached *programs;      // that live
+} rope2d_cl_cache;
+
 typedef struct rope2d_cl_device {
     rope2d_cl cl;
     cl_device_id id;
@@ -102,6 +118,7 @@ typedef struct rope2d_cl_device {
     cl_command_queue queue; // in order; of an adopted device NULL, or for apply alone
     bool unified;           // the device works on the host's memory
     bool is_adopted;        // device, context and queue are the caller's
+    rope2d_cl_cache cache;
 } rope2d_cl_device;
 
 rope2d_enumerate_fn rope2d_opencl_enumerate;
@@ -178,10 +195,27 @@ rope2d_status rope2d_cl_source_create(const rope2d_device *device, const char *f
                                       rope2d_cl_source *source);
 void rope2d_cl_source_destroy(const rope2d_device *device, rope2d_cl_source *source);
 
+// ----------------------------------------------------------------------------------------------- cache.c
+
+rope2d_status rope2d_cl_cache_create(rope2d_cl_device *device);
+void rope2d_cl_cache_destroy(rope2d_cl_device *device, const rope2d_host *host); // zeros are legal
+
+// Makes a program from a binary that was compiled from this source with these options; false where there is
+// none that the driver takes. The key is filled in any case.
+bool rope2d_cl_cache_find(rope2d_cl_device *device, const rope2d_cl_source *source, const char *options,
+                          const char *kernel_name, rope2d_cl_cached *cached);
+// From the first to the second the program's binary can be asked for. The address must stay.
+void rope2d_cl_cache_enlist(rope2d_cl_device *device, rope2d_cl_cached *cached);
+void rope2d_cl_cache_delist(rope2d_cl_device *device, rope2d_cl_cached *cached);
+
+rope2d_cache_key_fn rope2d_opencl_cache_key;
+rope2d_cache_get_fn rope2d_opencl_cache_get;
+rope2d_cache_set_fn rope2d_opencl_cache_set;
+
 // --------------------------------------------------------------------------------------------- program.c
 
 typedef struct rope2d_cl_variant {
-    cl_program program;
+    rope2d_cl_cached compiled;
     cl_mem units;
     size_t group_size;
 } rope2d_cl_variant;

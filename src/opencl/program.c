@@ -24,8 +24,9 @@ static void log_build(const rope2d_cl_device *device, cl_program program) {
 
 static rope2d_status build(const rope2d_plan *plan, const rope2d_cl_source *source, bool wide,
                            rope2d_cl_variant *variant) {
-    const rope2d_cl_device *device = plan->device->impl;
+    rope2d_cl_device *device = plan->device->impl;
     const rope2d_cl *cl = &device->cl;
+    rope2d_cl_cached *compiled = &variant->compiled;
     rope2d_status status = ROPE2D_OK;
     const char *text = source->text;
     char options[256];
@@ -35,13 +36,16 @@ static rope2d_status build(const rope2d_plan *plan, const rope2d_cl_source *sour
         "-cl-std=CL1.2 -DR_IN=%uu -DR_OUT=%uu -DR_WIDE=%d -DR_TWO_ANGLES=%d -DR_FACTORED=%d -DR_TEXTURE=%d",
         (unsigned)plan->in, (unsigned)plan->out, wide, plan->pattern.angles == 2, plan->pattern.factors > 0,
         plan->table_kind == ROPE2D_TABLE_TEXTURE);
-    CL_MAKE(variant->program,
-            cl->CreateProgramWithSource(device->context, 1, &text, &source->size, &cl_code));
-    cl_int code = cl->BuildProgram(variant->program, 1, &device->id, options, NULL, NULL);
-    if (code != CL_SUCCESS) {
-        log_build(device, variant->program);
-        return rope2d_cl_failed(cl, "clBuildProgram(" KERNEL_FILE ")", code);
+    if (!rope2d_cl_cache_find(device, source, options, KERNEL_NAME, compiled)) {
+        CL_MAKE(compiled->program,
+                cl->CreateProgramWithSource(device->context, 1, &text, &source->size, &cl_code));
+        cl_int code = cl->BuildProgram(compiled->program, 1, &device->id, options, NULL, NULL);
+        if (code != CL_SUCCESS) {
+            log_build(device, compiled->program);
+            return rope2d_cl_failed(cl, "clBuildProgram(" KERNEL_FILE ")", code);
+        }
     }
+    rope2d_cl_cache_enlist(device, compiled);
 fail:
     return status;
 }
@@ -101,10 +105,12 @@ fail:
     return status;
 }
 
-static void variant_destroy(const rope2d_cl_device *device, rope2d_cl_variant *variant) {
+static void variant_destroy(rope2d_cl_device *device, rope2d_cl_variant *variant) {
     rope2d_cl_memory_release(device, &variant->units);
-    if (variant->program)
-        device->cl.ReleaseProgram(variant->program);
+    if (variant->compiled.program) {
+        rope2d_cl_cache_delist(device, &variant->compiled);
+        device->cl.ReleaseProgram(variant->compiled.program);
+    }
     memset(variant, 0, sizeof(*variant));
 }
 
@@ -122,7 +128,7 @@ rope2d_status rope2d_cl_kernel_create(const rope2d_cl_device *device, const rope
                                       cl_kernel *kernel) {
     const rope2d_cl *cl = &device->cl;
     rope2d_status status = ROPE2D_OK;
-    CL_MAKE(*kernel, cl->CreateKernel(variant->program, KERNEL_NAME, &cl_code));
+    CL_MAKE(*kernel, cl->CreateKernel(variant->compiled.program, KERNEL_NAME, &cl_code));
 fail:
     return status;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "../backend.h"
 #include "apply.h"
+#include "cache.h"
 #include "compile.h"
 #include "device.h"
 #include "lane.h"
@@ -58,18 +59,6 @@ fail:
     return status;
 }
 
-static rope2d_status create_pipeline_cache(struct vulkan_device *device, const rope2d_host *host) {
-    rope2d_status status = ROPE2D_OK;
-    VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
-    VK_CREATE(device->vk.vkCreatePipelineCache(device->handle, &info, NULL, &device->pipeline_cache),
-              device->pipeline_cache);
-    device->owns_pipeline_cache = true;
-    return ROPE2D_OK;
-
-fail:
-    return status;
-}
-
 // Fetched by whole texels: no filter and no wrapping ever applies.
 static rope2d_status create_sampler(struct vulkan_device *device, const rope2d_host *host) {
     rope2d_status status = ROPE2D_OK;
@@ -106,6 +95,7 @@ rope2d_status rope2d_vulkan_parts_create(struct vulkan_device *device, const rop
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: the system has no lock left");
     device->instance.vkGetPhysicalDeviceMemoryProperties(device->physical, &device->memory);
     choose_sizes(device, info);
+    ROPE2D_TRY(rope2d_vulkan_cache_create(device));
     ROPE2D_TRY(rope2d_vulkan_layout_create(device, 0));
     if (!info->has_textures)
         return ROPE2D_OK;
@@ -139,7 +129,6 @@ rope2d_status rope2d_vulkan_device_create(rope2d_device *device, const rope2d_de
     rope2d_vulkan_describe(&vulkan->instance, host, vulkan->physical, params->index,
                            (device->flags & ROPE2D_DEVICE_MINIMUM_LIMITS) != 0, &device->info);
     ROPE2D_TRY(create_handle(vulkan, host));
-    ROPE2D_TRY(create_pipeline_cache(vulkan, host));
     return rope2d_vulkan_parts_create(vulkan, &device->info);
 }
 
@@ -151,8 +140,7 @@ void rope2d_vulkan_device_destroy(rope2d_device *device) {
     rope2d_vulkan_pool_destroy(vulkan);
     rope2d_vulkan_layout_destroy(vulkan, 0);
     rope2d_vulkan_layout_destroy(vulkan, 1);
-    if (vulkan->owns_pipeline_cache)
-        vulkan->vk.vkDestroyPipelineCache(vulkan->handle, vulkan->pipeline_cache, NULL);
+    rope2d_vulkan_cache_destroy(vulkan);
     if (vulkan->sampler != VK_NULL_HANDLE)
         vulkan->vk.vkDestroySampler(vulkan->handle, vulkan->sampler, vulkan->allocation);
     if (vulkan->handle != NULL && !vulkan->is_adopted) {
@@ -185,4 +173,7 @@ const rope2d_backend_ops rope2d_vulkan_ops = {
     .plan_destroy = rope2d_vulkan_plan_destroy,
     .apply = rope2d_vulkan_apply,
     .dispatches = rope2d_vulkan_dispatches,
+    .cache_key = rope2d_vulkan_cache_key,
+    .cache_get = rope2d_vulkan_cache_get,
+    .cache_set = rope2d_vulkan_cache_set,
 };

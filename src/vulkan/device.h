@@ -34,8 +34,8 @@ struct vulkan_device {
     void (*unlock_queue)(void *user, VkQueue queue);
     void *queue_user;
     VkSampler sampler;
-    VkPipelineCache pipeline_cache; // NULL where the caller gave none; plans of other structures compile the
-                                    // same kernels
+    VkPipelineCache pipeline_cache; // ours, or the caller's: plans of other structures compile the same
+                                    // kernels
     struct vulkan_layout layouts[2];
     uint32_t group_size;  // invocations of a workgroup
     uint64_t arena_bytes; // most staging memory of a dispatch

@@ -43,6 +43,8 @@
     X(vkDestroyImageView)                                                                                    \
     X(vkCreatePipelineCache)                                                                                 \
     X(vkDestroyPipelineCache)                                                                                \
+    X(vkGetPipelineCacheData)                                                                                \
+    X(vkMergePipelineCaches)                                                                                 \
     X(vkCreateSampler)                                                                                       \
     X(vkDestroySampler)                                                                                      \
     X(vkCreateShaderModule)                                                                                  \

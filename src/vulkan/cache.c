@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+//
+// The driver's pipeline cache. Of a caller's own nothing is read and nothing written.
+#include "cache.h"
+
+#include "../embedded.h"
+
+#include <string.h>
+
+enum { DRIVER_HEADER_BYTES = 32, ATTEMPTS = 4 };
+
+static rope2d_status create(struct vulkan_device *device, const void *data, uint64_t size,
+                            VkPipelineCache *cache) {
+    rope2d_status status = ROPE2D_OK;
+    const rope2d_host *host = &device->owner->host;
+    VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
+                                      .initialDataSize = (size_t)size,
+                                      .pInitialData = data};
+    VK_CREATE(device->vk.vkCreatePipelineCache(device->handle, &info, device->allocation, cache), *cache);
+    return ROPE2D_OK;
+
+fail:
+    return status;
+}
+
+rope2d_status rope2d_vulkan_cache_create(struct vulkan_device *device) {
+    if (device->pipeline_cache != VK_NULL_HANDLE)
+        return ROPE2D_OK; // the caller's
+    ROPE2D_TRY(create(device, NULL, 0, &device->pipeline_cache));
+    device->owns_pipeline_cache = true;
+    return ROPE2D_OK;
+}
+
+void rope2d_vulkan_cache_destroy(struct vulkan_device *device) {
+    if (device->owns_pipeline_cache)
+        device->vk.vkDestroyPipelineCache(device->handle, device->pipeline_cache, device->allocation);
+    device->owns_pipeline_cache = false;
+}
+
+static rope2d_status check_owner(const struct vulkan_device *device) {
+    if (device->owns_pipeline_cache)
+        return ROPE2D_OK;
+    return rope2d_fail(&device->owner->host, ROPE2D_ERROR_UNSUPPORTED,
+                       "cache: %s was adopted with a VkPipelineCache of the caller's",
+                       device->owner->info.name);
+}
+
+rope2d_status rope2d_vulkan_cache_key(const rope2d_device *owner, rope2d_sha256 *hash) {
+    const struct vulkan_device *device = rope2d_vulkan_of(owner);
+    VkPhysicalDeviceProperties properties = {0};
+    device->instance.vkGetPhysicalDeviceProperties(device->physical, &properties);
+    const uint32_t numbers[] = {properties.vendorID, properties.deviceID, properties.driverVersion,
+                                properties.apiVersion, owner->flags};
+    rope2d_sha256_add(hash, numbers, sizeof(numbers));
+    rope2d_sha256_add(hash, properties.pipelineCacheUUID, VK_UUID_SIZE);
+    rope2d_sha256_add_text(hash, owner->info.name);
+    rope2d_sha256_add_text(hash, owner->info.driver);
+    if (device->instance.vkGetPhysicalDeviceProperties2 != NULL &&
+        properties.apiVersion >= VK_API_VERSION_1_1) {
+        VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
+        VkPhysicalDeviceProperties2 more = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                            .pNext = &id};
+        device->instance.vkGetPhysicalDeviceProperties2(device->physical, &more);
+        rope2d_sha256_add(hash, id.deviceUUID, VK_UUID_SIZE);
+        rope2d_sha256_add(hash, id.driverUUID, VK_UUID_SIZE);
+    }
+    for (const struct rope2d_embedded *entry = rope2d_embedded_spirv; entry->name != NULL; entry++)
+        rope2d_sha256_add_sized(hash, entry->data, entry->size);
+    return ROPE2D_OK;
+}
+
+rope2d_status rope2d_vulkan_cache_get(rope2d_device *owner, rope2d_blob *part) {
+    rope2d_status status = ROPE2D_OK;
+    struct vulkan_device *device = rope2d_vulkan_of(owner);
+    const rope2d_host *host = &owner->host;
+    VkResult result = VK_INCOMPLETE;
+    ROPE2D_TRY(check_owner(device));
+    for (int i = 0; i < ATTEMPTS && result == VK_INCOMPLETE; i++) { // it grows while other threads compile
+        size_t size = 0;
+        rope2d_blob_release(host, part);
+        VK(device->vk.vkGetPipelineCacheData(device->handle, device->pipeline_cache, &size, NULL));
+        if (size == 0)
+            return ROPE2D_OK;
+        part->bytes = rope2d_allocate(host, size, 1);
+        if (part->bytes == NULL)
+            return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "cache: no memory for %zu bytes", size);
+        part->size = size;
+        result =
+            device->vk.vkGetPipelineCacheData(device->handle, device->pipeline_cache, &size, part->bytes);
+        if (result == VK_SUCCESS && size != part->size)
+            result = VK_INCOMPLETE; // fewer bytes than were promised
+    }
+    VK(result);
+    return ROPE2D_OK;
+
+fail:
+    rope2d_blob_release(host, part);
+    return status;
+}
+
+static uint32_t read_32(const unsigned char *at) {
+    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+// The header that drivers write; they are not all careful readers.
+static rope2d_status check_header(const struct vulkan_device *device, const unsigned char *part,
+                                  uint64_t size) {
+    const rope2d_host *host = &device->owner->host;
+    VkPhysicalDeviceProperties properties = {0};
+    device->instance.vkGetPhysicalDeviceProperties(device->physical, &properties);
+    if (size < DRIVER_HEADER_BYTES || read_32(part) != DRIVER_HEADER_BYTES)
+        return rope2d_fail(host, ROPE2D_ERROR_CACHE, "cache: the driver's header does not fit in it");
+    if (read_32(part + 4) != VK_PIPELINE_CACHE_HEADER_VERSION_ONE ||
+        read_32(part + 8) != properties.vendorID || read_32(part + 12) != properties.deviceID ||
+        memcmp(part + 16, properties.pipelineCacheUUID, VK_UUID_SIZE) != 0)
+        return rope2d_fail(host, ROPE2D_ERROR_CACHE,
+                           "cache: the driver's header is of another device or version");
+    return ROPE2D_OK;
+}
+
+rope2d_status rope2d_vulkan_cache_set(rope2d_device *owner, const unsigned char *part, uint64_t size) {
+    rope2d_status status = ROPE2D_OK;
+    struct vulkan_device *device = rope2d_vulkan_of(owner);
+    const rope2d_host *host = &owner->host;
+    VkPipelineCache loaded = VK_NULL_HANDLE;
+    ROPE2D_TRY(check_owner(device));
+    if (size == 0)
+        return ROPE2D_OK;
+    ROPE2D_TRY(check_header(device, part, size));
+    ROPE2D_TRY(create(device, part, size, &loaded));
+    VK(device->vk.vkMergePipelineCaches(device->handle, device->pipeline_cache, 1, &loaded));
+
+fail:
+    device->vk.vkDestroyPipelineCache(device->handle, loaded, device->allocation);
+    return status;
+}
