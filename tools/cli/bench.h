@@ -104,9 +104,11 @@ struct bench_overhead {
     char device[24], device_name[128];
     rope2d_backend backend;
     bool is_software;
-    double plan_cold, plan_warm, plan_untested; // untested: warm, without the self-test
-    double compile;                             // the driver's part of plan_cold; negative: not known
-    double positions;                           // 4,096 tokens
+    double plan_cold;
+    double plan_again;              // after the first was destroyed: what the driver has kept helps
+    double plan_warm;               // while the first is there
+    double compile, compile_again;  // the driver's part of these; negative: not known
+    double positions;               // 4,096 tokens
     double first_apply, next_apply; // rope2d_apply of 4,096 tokens, from host memory to host memory
     double record, enqueue;         // negative: the device has none
     uint64_t record_allocations;

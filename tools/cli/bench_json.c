@@ -106,8 +106,9 @@ static cJSON *overhead_json(const struct bench_overhead *overhead) {
     cJSON_AddStringToObject(object, "device_name", overhead->device_name);
     add_seconds(object, "plan_cold", overhead->plan_cold);
     add_seconds(object, "compiling", overhead->compile);
+    add_seconds(object, "compiling_again", overhead->compile_again);
     add_seconds(object, "plan_warm", overhead->plan_warm);
-    add_seconds(object, "plan_untested", overhead->plan_untested);
+    add_seconds(object, "plan_again", overhead->plan_again);
     add_seconds(object, "positions", overhead->positions);
     add_seconds(object, "first_apply", overhead->first_apply);
     add_seconds(object, "next_apply", overhead->next_apply);

@@ -71,17 +71,20 @@ static void print_time(double seconds, const char *end) {
 void bench_print_overheads(const struct bench_results *results) {
     if (!results->overhead_count)
         return;
-    printf("\nOnce: f32, 4,096 tokens of 16 x 80. 'untested': a warm plan without its self-test.\n"
-           "%-10s %10s %10s %10s %10s %10s %10s %10s %10s %10s\n",
-           "device", "plan cold", "compiling", "plan warm", "untested", "positions", "1st apply", "next",
-           "record", "enqueue");
+    printf(
+        "\nOnce: f32, 4,096 tokens of 16 x 80. Plan: cold, of which the driver compiled, again after it was\n"
+        "destroyed, and warm, while another of its structure is there. Apply: from host memory to host "
+        "memory.\n"
+        "%-10s %10s %10s %10s %10s %10s %10s %10s %10s %10s\n",
+        "device", "plan cold", "compiling", "again", "plan warm", "positions", "1st apply", "next", "record",
+        "enqueue");
     for (size_t i = 0; i < results->overhead_count; ++i) {
         const struct bench_overhead *each = &results->overheads[i];
         printf("%-10s ", each->device);
         print_time(each->plan_cold, " ");
         print_time(each->compile, " ");
+        print_time(each->plan_again, " ");
         print_time(each->plan_warm, " ");
-        print_time(each->plan_untested, " ");
         print_time(each->positions, " ");
         print_time(each->first_apply, " ");
         print_time(each->next_apply, " ");

@@ -129,13 +129,13 @@ static int run_device(struct bench_run *run, const struct device_choice *choice,
         .machine = &run->results->machine,
     };
     run->engine.info.struct_size = sizeof run->engine.info;
-    run->deadline = seconds_now() + seconds;
     memset(run->found, 0, sizeof run->found);
     int result = run->engine.ops->open(&run->engine);
     if (!result)
         result = exit_status_of(rope2d_device_get_info(run->engine.device, &run->engine.info));
     if (!result && is_first)
         result = measure_once(run);
+    run->deadline = seconds_now() + seconds;
     if (!result)
         result = run_cases(run, threads);
     bench_plans_free(run);

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+//
+// An OpenCL context and queues of the bench's own, which the library is adopted into.
+#ifndef ROPE2D_CLI_BENCH_OPENCL_H
+#define ROPE2D_CLI_BENCH_OPENCL_H
+
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <CL/cl_icd.h>
+
+#include "bench_engine.h"
+
+#define BENCH_CL_FUNCTIONS(X)                                                                                \
+    X(BuildProgram)                                                                                          \
+    X(CreateBuffer)                                                                                          \
+    X(CreateCommandQueue)                                                                                    \
+    X(CreateContext)                                                                                         \
+    X(CreateKernel)                                                                                          \
+    X(CreateProgramWithSource)                                                                               \
+    X(EnqueueCopyBuffer)                                                                                     \
+    X(EnqueueNDRangeKernel)                                                                                  \
+    X(EnqueueReadBuffer)                                                                                     \
+    X(EnqueueWriteBuffer)                                                                                    \
+    X(Finish)                                                                                                \
+    X(GetDeviceIDs)                                                                                          \
+    X(GetDeviceInfo)                                                                                         \
+    X(GetEventProfilingInfo)                                                                                 \
+    X(GetPlatformIDs)                                                                                        \
+    X(ReleaseCommandQueue)                                                                                   \
+    X(ReleaseContext)                                                                                        \
+    X(ReleaseEvent)                                                                                          \
+    X(ReleaseKernel)                                                                                         \
+    X(ReleaseMemObject)                                                                                      \
+    X(ReleaseProgram)                                                                                        \
+    X(SetKernelArg)
+
+enum { OPENCL_WIDTHS = 3, OPENCL_ITEMS = 3, OPENCL_GROUPS = 2 };
+enum { OPENCL_KERNELS = OPENCL_WIDTHS * OPENCL_ITEMS, OPENCL_SHAPES = OPENCL_KERNELS * OPENCL_GROUPS };
+
+struct opencl {
+    void *library;
+#define X(name) cl_api_cl##name name;
+    BENCH_CL_FUNCTIONS(X)
+#undef X
+    cl_device_id device;
+    cl_context context;
+    cl_command_queue queue; // with profiling
+    cl_command_queue library_queue;
+    cl_program program;
+    cl_kernel kernels[2][OPENCL_KERNELS]; // [scale]
+    cl_mem *sets;                         // [sets][BENCH_BUFFERS]
+};
+
+int opencl_check(const struct bench_engine *engine, cl_int code, const char *call);
+// Waits for the event that the sample is about, and takes its times.
+int bench_opencl_finish(struct bench_engine *engine, double begin, cl_event event,
+                        struct bench_sample *sample);
+cl_mem bench_opencl_buffer(const struct opencl *opencl, uint32_t set, int buffer);
+
+// bench_opencl_device.c
+int bench_opencl_open(struct bench_engine *engine);
+void bench_opencl_close(struct bench_engine *engine);
+
+// bench_opencl_kernels.c
+int bench_opencl_kernels_create(struct bench_engine *engine);
+uint32_t bench_opencl_variants(const struct bench_engine *engine, enum bench_move move);
+void bench_opencl_variant_name(const struct bench_engine *engine, enum bench_move move, uint32_t variant,
+                               char *name, size_t size);
+int bench_opencl_move(struct bench_engine *engine, enum bench_move move, uint32_t variant, uint32_t set,
+                      struct bench_sample *sample);
+
+#endif

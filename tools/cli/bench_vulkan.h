@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+//
+// A Vulkan device of the bench's own, which the library is adopted into.
+#ifndef ROPE2D_CLI_BENCH_VULKAN_H
+#define ROPE2D_CLI_BENCH_VULKAN_H
+
+#define VK_NO_PROTOTYPES
+#include <volk.h>
+
+#include "bench_engine.h"
+
+enum { VULKAN_WIDTHS = 3, VULKAN_ITEMS = 3, VULKAN_GROUPS = 2 };
+enum { VULKAN_SHAPES = VULKAN_WIDTHS * VULKAN_ITEMS * VULKAN_GROUPS };
+
+struct vulkan_memory {
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+};
+
+struct vulkan {
+    void *library;
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    VkDevice handle;
+    uint32_t family;
+    VkQueue queue;
+    VkPipelineCache cache; // for the library
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+    VkQueryPool queries; // two timestamps; NULL where the queue has none
+    double tick;         // seconds
+    uint64_t tick_mask;
+    VkPhysicalDeviceLimits limits;
+    VkPhysicalDeviceMemoryProperties memory_types;
+    // The copy kernels: [scale][shape], and what they are bound to.
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout layout;
+    VkPipeline pipelines[2][VULKAN_SHAPES];
+    // Of the case in work.
+    struct vulkan_memory *sets; // [sets][BENCH_BUFFERS]
+    VkDescriptorPool descriptor_pool;
+    VkDescriptorSet *descriptors; // [sets]
+    uint64_t chunk;               // bytes that a kernel reaches at once
+    struct vulkan_memory staging;
+    void *mapped;
+};
+
+// Logs a call that failed, and returns an exit status; STATUS_OK for VK_SUCCESS.
+int vulkan_check(const struct bench_engine *engine, VkResult result, const char *call);
+
+// bench_vulkan_device.c
+int bench_vulkan_open(struct bench_engine *engine);
+void bench_vulkan_close(struct bench_engine *engine);
+double bench_vulkan_compile_seconds(const struct bench_engine *engine);
+
+// bench_vulkan_memory.c
+int bench_vulkan_staging_create(struct bench_engine *engine);
+void bench_vulkan_memory_free(const struct vulkan *vulkan, struct vulkan_memory *memory);
+int bench_vulkan_memory_create(struct bench_engine *engine);
+void bench_vulkan_memory_destroy(struct bench_engine *engine);
+int bench_vulkan_write(struct bench_engine *engine, uint32_t set, int buffer, uint64_t offset, uint64_t bytes,
+                       const void *data);
+int bench_vulkan_read(struct bench_engine *engine, uint32_t set, int buffer, uint64_t offset, uint64_t bytes,
+                      void *data);
+VkBuffer bench_vulkan_buffer(const struct vulkan *vulkan, uint32_t set, int buffer);
+
+// bench_vulkan_submit.c: begins the command buffer, with a timestamp; ends it with another, submits and
+// waits.
+int bench_vulkan_begin(struct bench_engine *engine);
+int bench_vulkan_submit(struct bench_engine *engine, struct bench_sample *sample);
+
+// bench_vulkan_kernels.c
+int bench_vulkan_kernels_create(struct bench_engine *engine);
+void bench_vulkan_kernels_destroy(struct vulkan *vulkan);
+int bench_vulkan_descriptors_create(struct bench_engine *engine);
+uint32_t bench_vulkan_variants(const struct bench_engine *engine, enum bench_move move);
+void bench_vulkan_variant_name(const struct bench_engine *engine, enum bench_move move, uint32_t variant,
+                               char *name, size_t size);
+int bench_vulkan_move(struct bench_engine *engine, enum bench_move move, uint32_t variant, uint32_t set,
+                      struct bench_sample *sample);
+
+#endif

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+#define VOLK_IMPLEMENTATION
+#include "bench_vulkan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "library.h"
+#include "message.h"
+#include "progress.h"
+#include "rope2d/rope2d_vulkan.h"
+
+enum { MOST_DEVICES = 32, MOST_FAMILIES = 16 };
+
+int vulkan_check(const struct bench_engine *engine, VkResult result, const char *call) {
+    if (result == VK_SUCCESS)
+        return STATUS_OK;
+    message("%s: %s failed (%d)", engine->choice->name, call, (int)result);
+    return STATUS_DEVICE;
+}
+
+// The driver's time in pipelines is told apart by standing between the library and the driver.
+static PFN_vkCreateComputePipelines drivers_pipelines;
+static PFN_vkGetDeviceProcAddr drivers_device_address;
+static double compile_seconds;
+
+static VKAPI_ATTR VkResult VKAPI_CALL timed_pipelines(VkDevice device, VkPipelineCache cache, uint32_t count,
+                                                      const VkComputePipelineCreateInfo *infos,
+                                                      const VkAllocationCallbacks *allocation,
+                                                      VkPipeline *pipelines) {
+    double begin = seconds_now();
+    VkResult result = drivers_pipelines(device, cache, count, infos, allocation, pipelines);
+    compile_seconds += seconds_now() - begin;
+    return result;
+}
+
+// Functions of one type as another: what loaders do.
+static PFN_vkVoidFunction as_function(const void *function) {
+    PFN_vkVoidFunction result;
+    memcpy(&result, function, sizeof result);
+    return result;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_address(VkDevice device, const char *name) {
+    PFN_vkVoidFunction found = drivers_device_address(device, name);
+    if (strcmp(name, "vkCreateComputePipelines") != 0)
+        return found;
+    PFN_vkCreateComputePipelines timed = timed_pipelines;
+    memcpy(&drivers_pipelines, &found, sizeof found);
+    return as_function(&timed);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL instance_address(VkInstance instance, const char *name) {
+    PFN_vkVoidFunction found = vkGetInstanceProcAddr(instance, name);
+    if (strcmp(name, "vkGetDeviceProcAddr") != 0)
+        return found;
+    PFN_vkGetDeviceProcAddr own = device_address;
+    memcpy(&drivers_device_address, &found, sizeof found);
+    return as_function(&own);
+}
+
+double bench_vulkan_compile_seconds(const struct bench_engine *engine) {
+    (void)engine;
+    return compile_seconds;
+}
+
+static int load(struct bench_engine *engine) {
+    struct vulkan *vulkan = engine->impl;
+    PFN_vkGetInstanceProcAddr address = NULL;
+    const char *named = getenv("ROPE2D_VULKAN_LOADER"); // the library takes it, too
+    vulkan->library = rope2d_library_open(named && *named ? named : "libvulkan.so.1");
+    if (vulkan->library)
+        rope2d_library_find(vulkan->library, "vkGetInstanceProcAddr", &address, sizeof address);
+    if (!address) {
+        message("%s: Vulkan's loader cannot be opened", engine->choice->name);
+        return STATUS_DEVICE;
+    }
+    volkInitializeCustom(address);
+    VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                     .pApplicationName = "rope2d bench",
+                                     .apiVersion = VK_API_VERSION_1_0};
+    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                 .pApplicationInfo = &application};
+    int result = vulkan_check(engine, vkCreateInstance(&info, NULL, &vulkan->instance), "vkCreateInstance");
+    if (!result)
+        volkLoadInstanceOnly(vulkan->instance);
+    return result;
+}
+
+// A family that computes; UINT32_MAX when there is none.
+static uint32_t find_family(VkPhysicalDevice physical, uint32_t *timestamp_bits) {
+    VkQueueFamilyProperties families[MOST_FAMILIES];
+    uint32_t count = MOST_FAMILIES;
+    vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, families);
+    for (uint32_t i = 0; i < count; ++i) {
+        *timestamp_bits = families[i].timestampValidBits;
+        if (families[i].queueCount > 0 && families[i].queueFlags & VK_QUEUE_COMPUTE_BIT)
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+// Devices that compute are numbered as rope2d_enumerate numbers them.
+static int pick(struct bench_engine *engine, uint32_t *timestamp_bits) {
+    struct vulkan *vulkan = engine->impl;
+    VkPhysicalDevice list[MOST_DEVICES];
+    uint32_t count = MOST_DEVICES, index = engine->choice->info.index;
+    VkResult found = vkEnumeratePhysicalDevices(vulkan->instance, &count, list);
+    for (uint32_t i = 0; found >= VK_SUCCESS && i < count; ++i) {
+        vulkan->family = find_family(list[i], timestamp_bits);
+        if (vulkan->family == UINT32_MAX || index-- > 0)
+            continue;
+        vulkan->physical = list[i];
+        return STATUS_OK;
+    }
+    message("%s: is not there any more", engine->choice->name);
+    return STATUS_DEVICE;
+}
+
+static int create_device(struct bench_engine *engine) {
+    struct vulkan *vulkan = engine->impl;
+    float priority = 1.0f;
+    VkDeviceQueueCreateInfo queue = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .queueFamilyIndex = vulkan->family,
+        .queueCount = 1,
+        .pQueuePriorities = &priority,
+    };
+    VkDeviceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queue,
+    };
+    VkResult made = vkCreateDevice(vulkan->physical, &info, NULL, &vulkan->handle);
+    if (made != VK_SUCCESS) {
+        vulkan->handle = NULL;
+        return vulkan_check(engine, made, "vkCreateDevice");
+    }
+    volkLoadDevice(vulkan->handle);
+    vkGetDeviceQueue(vulkan->handle, vulkan->family, 0, &vulkan->queue);
+    return STATUS_OK;
+}
+
+static int create_commands(struct bench_engine *engine) {
+    struct vulkan *vulkan = engine->impl;
+    VkPipelineCacheCreateInfo cache = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+    VkCommandPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+        .queueFamilyIndex = vulkan->family,
+    };
+    int result = vulkan_check(engine, vkCreateCommandPool(vulkan->handle, &pool, NULL, &vulkan->pool),
+                              "vkCreateCommandPool");
+    VkCommandBufferAllocateInfo commands = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = vulkan->pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+        .commandBufferCount = 1,
+    };
+    if (!result)
+        result = vulkan_check(engine, vkAllocateCommandBuffers(vulkan->handle, &commands, &vulkan->commands),
+                              "vkAllocateCommandBuffers");
+    if (!result)
+        result = vulkan_check(engine, vkCreatePipelineCache(vulkan->handle, &cache, NULL, &vulkan->cache),
+                              "vkCreatePipelineCache");
+    return result;
+}
+
+static int create_queries(struct bench_engine *engine, uint32_t timestamp_bits) {
+    struct vulkan *vulkan = engine->impl;
+    VkQueryPoolCreateInfo queries = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                     .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                     .queryCount = 2};
+    vulkan->tick = 1e-9 * (double)vulkan->limits.timestampPeriod;
+    vulkan->tick_mask = timestamp_bits >= 64 ? UINT64_MAX : ((uint64_t)1 << timestamp_bits) - 1;
+    if (!timestamp_bits)
+        return STATUS_OK;
+    return vulkan_check(engine, vkCreateQueryPool(vulkan->handle, &queries, NULL, &vulkan->queries),
+                        "vkCreateQueryPool");
+}
+
+static int adopt(struct bench_engine *engine) {
+    struct vulkan *vulkan = engine->impl;
+    rope2d_vulkan_device_params params = {
+        .struct_size = sizeof params,
+        .get_instance_proc_addr = instance_address,
+        .instance = vulkan->instance,
+        .physical_device = vulkan->physical,
+        .device = vulkan->handle,
+        .host = &bench_host,
+        .queue = vulkan->queue,
+        .queue_family = vulkan->family,
+        .pipeline_cache = vulkan->cache,
+    };
+    rope2d_status status = rope2d_vulkan_device_adopt(&params, &engine->device);
+    return status ? message_status(status, engine->choice->name) : STATUS_OK;
+}
+
+int bench_vulkan_open(struct bench_engine *engine) {
+    struct vulkan *vulkan = calloc(1, sizeof *vulkan);
+    uint32_t timestamp_bits = 0;
+    engine->impl = vulkan;
+    if (!vulkan) {
+        message("no memory for a device");
+        return STATUS_DEVICE;
+    }
+    int result = load(engine);
+    if (!result)
+        result = pick(engine, &timestamp_bits);
+    if (!result)
+        result = create_device(engine);
+    if (result)
+        return result;
+    VkPhysicalDeviceProperties properties;
+    vkGetPhysicalDeviceProperties(vulkan->physical, &properties);
+    vulkan->limits = properties.limits;
+    vkGetPhysicalDeviceMemoryProperties(vulkan->physical, &vulkan->memory_types);
+    result = create_commands(engine);
+    if (!result)
+        result = create_queries(engine, timestamp_bits);
+    if (!result)
+        result = bench_vulkan_staging_create(engine);
+    if (!result)
+        result = bench_vulkan_kernels_create(engine);
+    return result ? result : adopt(engine);
+}
+
+void bench_vulkan_close(struct bench_engine *engine) {
+    struct vulkan *vulkan = engine->impl;
+    if (!vulkan)
+        return;
+    rope2d_device_destroy(engine->device);
+    if (vulkan->handle) {
+        bench_vulkan_kernels_destroy(vulkan);
+        bench_vulkan_memory_free(vulkan, &vulkan->staging);
+        vkDestroyPipelineCache(vulkan->handle, vulkan->cache, NULL);
+        vkDestroyQueryPool(vulkan->handle, vulkan->queries, NULL);
+        vkDestroyCommandPool(vulkan->handle, vulkan->pool, NULL);
+        vkDestroyDevice(vulkan->handle, NULL);
+    }
+    if (vulkan->instance)
+        vkDestroyInstance(vulkan->instance, NULL);
+    rope2d_library_close(vulkan->library);
+    free(vulkan);
+}

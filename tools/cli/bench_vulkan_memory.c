@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+//
+// Buffers in the device's own memory, filled and read through one that the host sees.
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_vulkan.h"
+#include "message.h"
+
+static const uint64_t STAGING_BYTES = (uint64_t)8 << 20;
+
+static uint32_t find_type(const struct vulkan *vulkan, uint32_t allowed, VkMemoryPropertyFlags wanted) {
+    for (uint32_t i = 0; i < vulkan->memory_types.memoryTypeCount; ++i)
+        if (allowed >> i & 1 && (vulkan->memory_types.memoryTypes[i].propertyFlags & wanted) == wanted)
+            return i;
+    return 0;
+}
+
+void bench_vulkan_memory_free(const struct vulkan *vulkan, struct vulkan_memory *memory) {
+    vkDestroyBuffer(vulkan->handle, memory->buffer, NULL);
+    vkFreeMemory(vulkan->handle, memory->memory, NULL);
+    *memory = (struct vulkan_memory){0};
+}
+
+static int allocate(struct bench_engine *engine, uint64_t bytes, VkMemoryPropertyFlags wanted,
+                    struct vulkan_memory *memory) {
+    const struct vulkan *vulkan = engine->impl;
+    VkBufferCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = bytes,
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+    };
+    VkMemoryRequirements needs;
+    int result =
+        vulkan_check(engine, vkCreateBuffer(vulkan->handle, &info, NULL, &memory->buffer), "vkCreateBuffer");
+    if (result)
+        return result;
+    vkGetBufferMemoryRequirements(vulkan->handle, memory->buffer, &needs);
+    VkMemoryAllocateInfo allocation = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .allocationSize = needs.size,
+        .memoryTypeIndex = find_type(vulkan, needs.memoryTypeBits, wanted),
+    };
+    result = vulkan_check(engine, vkAllocateMemory(vulkan->handle, &allocation, NULL, &memory->memory),
+                          "vkAllocateMemory");
+    if (!result)
+        result = vulkan_check(engine, vkBindBufferMemory(vulkan->handle, memory->buffer, memory->memory, 0),
+                              "vkBindBufferMemory");
+    return result;
+}
+
+int bench_vulkan_staging_create(struct bench_engine *engine) {
+    struct vulkan *vulkan = engine->impl;
+    int result = allocate(engine, STAGING_BYTES,
+                          VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+                          &vulkan->staging);
+    if (!result)
+        result = vulkan_check(
+            engine, vkMapMemory(vulkan->handle, vulkan->staging.memory, 0, VK_WHOLE_SIZE, 0, &vulkan->mapped),
+            "vkMapMemory");
+    return result;
+}
+
+// What a kernel reaches at once, in whole lines; the buffers are whole chunks.
+static uint64_t choose_chunk(const struct bench_engine *engine) {
+    const struct vulkan *vulkan = engine->impl;
+    uint64_t reach = vulkan->limits.maxStorageBufferRange / 4096 * 4096;
+    return engine->bytes < reach ? engine->bytes : reach;
+}
+
+int bench_vulkan_memory_create(struct bench_engine *engine) {
+    struct vulkan *vulkan = engine->impl;
+    uint32_t count = engine->sets * BENCH_BUFFERS;
+    vulkan->chunk = choose_chunk(engine);
+    uint64_t bytes = (engine->bytes + vulkan->chunk - 1) / vulkan->chunk * vulkan->chunk;
+    vulkan->sets = calloc(count, sizeof *vulkan->sets);
+    vulkan->descriptors = calloc(engine->sets, sizeof *vulkan->descriptors);
+    if (!vulkan->sets || !vulkan->descriptors) {
+        message("no memory for %u buffers", count);
+        return STATUS_DEVICE;
+    }
+    int result = STATUS_OK;
+    for (uint32_t i = 0; i < count && !result; ++i)
+        result = allocate(engine, bytes, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, &vulkan->sets[i]);
+    return result ? result : bench_vulkan_descriptors_create(engine);
+}
+
+void bench_vulkan_memory_destroy(struct bench_engine *engine) {
+    struct vulkan *vulkan = engine->impl;
+    vkDestroyDescriptorPool(vulkan->handle, vulkan->descriptor_pool, NULL);
+    vulkan->descriptor_pool = VK_NULL_HANDLE;
+    for (uint32_t i = 0; vulkan->sets && i < engine->sets * BENCH_BUFFERS; ++i)
+        bench_vulkan_memory_free(vulkan, &vulkan->sets[i]);
+    free(vulkan->sets);
+    free(vulkan->descriptors);
+    vulkan->sets = NULL;
+    vulkan->descriptors = NULL;
+}
+
+VkBuffer bench_vulkan_buffer(const struct vulkan *vulkan, uint32_t set, int buffer) {
+    return vulkan->sets[set * BENCH_BUFFERS + (uint32_t)buffer].buffer;
+}
+
+static int copy(struct bench_engine *engine, VkBuffer from, VkBuffer to, VkBufferCopy region) {
+    struct vulkan *vulkan = engine->impl;
+    struct bench_sample sample;
+    int result = bench_vulkan_begin(engine);
+    if (result)
+        return result;
+    vkCmdCopyBuffer(vulkan->commands, from, to, 1, &region);
+    return bench_vulkan_submit(engine, &sample);
+}
+
+int bench_vulkan_write(struct bench_engine *engine, uint32_t set, int buffer, uint64_t offset, uint64_t bytes,
+                       const void *data) {
+    struct vulkan *vulkan = engine->impl;
+    int result = STATUS_OK;
+    for (uint64_t at = 0; at < bytes && !result; at += STAGING_BYTES) {
+        uint64_t part = bytes - at < STAGING_BYTES ? bytes - at : STAGING_BYTES;
+        memcpy(vulkan->mapped, (const char *)data + at, (size_t)part);
+        result = copy(engine, vulkan->staging.buffer, bench_vulkan_buffer(vulkan, set, buffer),
+                      (VkBufferCopy){0, offset + at, part});
+    }
+    return result;
+}
+
+int bench_vulkan_read(struct bench_engine *engine, uint32_t set, int buffer, uint64_t offset, uint64_t bytes,
+                      void *data) {
+    struct vulkan *vulkan = engine->impl;
+    int result = STATUS_OK;
+    for (uint64_t at = 0; at < bytes && !result; at += STAGING_BYTES) {
+        uint64_t part = bytes - at < STAGING_BYTES ? bytes - at : STAGING_BYTES;
+        result = copy(engine, bench_vulkan_buffer(vulkan, set, buffer), vulkan->staging.buffer,
+                      (VkBufferCopy){offset + at, 0, part});
+        if (!result)
+            memcpy((char *)data + at, vulkan->mapped, (size_t)part);
+    }
+    return result;
+}
