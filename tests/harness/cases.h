@@ -32,6 +32,7 @@ struct harness_structure {
     uint32_t freq_heads; // 0: shared
     int two_angles;
     int factored;
+    const rope2d_spec *spec; // when set, all of the above but the name comes from it, and the frequencies too
 };
 
 enum harness_order {
@@ -75,6 +76,8 @@ struct harness_case {
     const char *name;
     const char *structure;
     uint32_t flags;
+    const struct harness_structure *own; // when set, the structure, which is none of harness_structures
+    const float *given;                  // coordinates, when set, [prefix + height * width][axes]
     uint32_t heads[HARNESS_MAX_TENSORS]; // up to the first 0
     uint32_t batch;
     uint32_t height, width; // tokens are prefix + height * width
@@ -95,5 +98,6 @@ const struct harness_structure *harness_structures(uint32_t *count);
 const struct harness_case *harness_case_at(uint32_t index);
 const struct harness_case *harness_case_find(const char *name);
 const struct harness_structure *harness_structure_find(const char *name);
+const struct harness_structure *harness_structure_of(const struct harness_case *what);
 
 #endif

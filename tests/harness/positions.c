@@ -39,7 +39,10 @@ static void fill_coordinates(struct harness_positions *positions, const struct h
             for (uint32_t axis = 0; axis < axes; axis++, at++) {
                 uint64_t word = counter_word(seed, STREAM_POSITION + group,
                                              (b * positions->tokens + t) * ROPE2D_MAX_AXES + axis);
-                *at = coordinate(what, along[axis] + 3 * b + 5 * group, height + width, word);
+                if (what->given != NULL && t < positions->tokens - 3 * group)
+                    *at = what->given[t * axes + axis];
+                else
+                    *at = coordinate(what, along[axis] + 3 * b + 5 * group, height + width, word);
             }
         }
 }
@@ -111,7 +114,7 @@ static bool make_rows(struct harness_positions *positions, const struct harness_
 bool harness_positions_make(struct harness_positions *positions, const struct harness_case *what,
                             const struct harness_spec *spec, uint64_t seed, uint32_t group) {
     bool dense =
-        harness_structure_find(what->structure)->frequencies == HARNESS_DENSE && !spec->spec.factored;
+        harness_structure_of(what)->frequencies == HARNESS_DENSE && !spec->spec.factored;
     bool magnitudes = (what->flags & HARNESS_MAGNITUDES) != 0;
     memset(positions, 0, sizeof(*positions));
     positions->batch = (what->flags & HARNESS_BATCH_POSITIONS) != 0 ? what->batch : 1;

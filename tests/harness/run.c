@@ -34,11 +34,24 @@ void harness_device_close(struct harness_device *device) {
     memset(device, 0, sizeof(*device));
 }
 
-rope2d_status harness_plan(struct harness_device *device, const struct harness_work *work, rope2d_table table,
-                           rope2d_plan **plan) {
+static uint32_t structure_index(struct harness_device *device, const struct harness_case *what) {
     uint32_t count;
     const struct harness_structure *first = harness_structures(&count);
-    uint32_t index = (uint32_t)(harness_structure_find(work->what->structure) - first);
+    if (what->own == NULL)
+        return (uint32_t)(harness_structure_find(what->structure) - first);
+    rope2d_plan **plans = &device->plans[HARNESS_MAX_STRUCTURES][0][0][0];
+    for (size_t i = 0; device->own != what->own && i < sizeof(device->plans[0]) / sizeof(rope2d_plan *);
+         i++) {
+        rope2d_plan_destroy(plans[i]);
+        plans[i] = NULL;
+    }
+    device->own = what->own;
+    return HARNESS_MAX_STRUCTURES;
+}
+
+rope2d_status harness_plan(struct harness_device *device, const struct harness_work *work, rope2d_table table,
+                           rope2d_plan **plan) {
+    uint32_t index = structure_index(device, work->what);
     rope2d_plan **kept = &device->plans[index][work->types.in][work->types.out][table];
     rope2d_plan_params params = {.struct_size = sizeof(params),
                                  .spec = &work->spec.spec,

@@ -12,8 +12,9 @@ struct harness_device {
     rope2d_device *device;
     rope2d_device_info info;
     struct harness_log log;
+    const struct harness_structure *own; // whose plans the last ones are
     rope2d_plan
-        *plans[HARNESS_MAX_STRUCTURES][ROPE2D_ELEMENT_COUNT][ROPE2D_ELEMENT_COUNT][ROPE2D_TABLE_COUNT];
+        *plans[HARNESS_MAX_STRUCTURES + 1][ROPE2D_ELEMENT_COUNT][ROPE2D_ELEMENT_COUNT][ROPE2D_TABLE_COUNT];
 };
 
 // backwards: its parallel-for runs every task, the last one first.

@@ -21,6 +21,23 @@ static void pair_segments(struct harness_spec *spec, const struct harness_struct
     }
 }
 
+// The same from a spec that exists. Its numbers are taken as they are; the pairs are still made here.
+static struct harness_structure structure_from(const struct harness_structure *s) {
+    struct harness_structure made = *s;
+    if (s->spec == NULL)
+        return made;
+    made.head_dim = s->spec->head_dim;
+    made.rotary_begin = s->spec->rotary_begin;
+    made.rotary_dim = s->spec->rotary_dim;
+    made.axes = s->spec->axes;
+    made.pairing = s->spec->pairing;
+    memcpy(made.segment_pairs, s->spec->segment_pairs, sizeof(made.segment_pairs));
+    made.pairs = s->spec->pairs;
+    made.freq_heads = s->spec->freq_heads;
+    made.two_angles = s->spec->freqs_hi != NULL;
+    return made;
+}
+
 static void pair_channels(struct harness_spec *spec, const struct harness_structure *s) {
     if (s->pairing == ROPE2D_PAIRING_SEGMENT_HALF) {
         pair_segments(spec, s);
@@ -29,7 +46,10 @@ static void pair_channels(struct harness_spec *spec, const struct harness_struct
     for (uint32_t i = 0; i < spec->pairs; i++) {
         spec->lo[i] = s->rotary_begin + (s->pairing == ROPE2D_PAIRING_HALF ? i : 2 * i);
         spec->hi[i] = s->rotary_begin + (s->pairing == ROPE2D_PAIRING_HALF ? i + spec->pairs : 2 * i + 1);
-        if (s->pairing == ROPE2D_PAIRING_EXPLICIT) {
+        if (s->pairing == ROPE2D_PAIRING_EXPLICIT && s->spec != NULL) {
+            spec->lo[i] = s->spec->pair_lo[i];
+            spec->hi[i] = s->spec->pair_hi[i];
+        } else if (s->pairing == ROPE2D_PAIRING_EXPLICIT) {
             spec->lo[i] = (2 * i * s->step + 1) % s->head_dim;
             spec->hi[i] = ((2 * i + 1) * s->step + 1) % s->head_dim;
         }
@@ -76,7 +96,8 @@ static void fill_frequencies(struct harness_spec *spec, const struct harness_str
             }
 }
 
-bool harness_spec_make(struct harness_spec *spec, const struct harness_structure *s) {
+bool harness_spec_make(struct harness_spec *spec, const struct harness_structure *structure) {
+    const struct harness_structure made = structure_from(structure), *s = &made;
     uint32_t rotary_dim = s->rotary_dim != 0 ? s->rotary_dim : s->head_dim - s->rotary_begin;
     uint32_t heads = s->freq_heads != 0 ? s->freq_heads : 1;
     memset(spec, 0, sizeof(*spec));
@@ -106,7 +127,16 @@ bool harness_spec_make(struct harness_spec *spec, const struct harness_structure
         spec->spec.pair_hi = spec->hi;
     }
     pair_channels(spec, s);
-    fill_frequencies(spec, s);
+    if (s->spec == NULL) {
+        fill_frequencies(spec, s);
+        return true;
+    }
+    memcpy(spec->freqs, s->spec->freqs, columns * sizeof(*spec->freqs));
+    if (s->two_angles)
+        memcpy(spec->freqs + columns, s->spec->freqs_hi, columns * sizeof(*spec->freqs));
+    spec->spec.magnitude = s->spec->magnitude;
+    spec->spec.direction = s->spec->direction;
+    spec->spec.angles = s->spec->angles;
     return true;
 }
 

@@ -125,6 +125,10 @@ const struct harness_structure *harness_structures(uint32_t *count) {
     return structures;
 }
 
+const struct harness_structure *harness_structure_of(const struct harness_case *what) {
+    return what->own != NULL ? what->own : harness_structure_find(what->structure);
+}
+
 const struct harness_structure *harness_structure_find(const char *name) {
     for (size_t i = 0; i < sizeof(structures) / sizeof(structures[0]); i++)
         if (strcmp(structures[i].name, name) == 0)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_HEAD_DIM 128
+#define MAX_HEAD_DIM 512
 #define SAMPLE_STEP  1009 // tokens, of huge works
 
 // Below 2^-100 a flushed product or input may be seen in the result: |a cos| + |b sin| is there when its ulp
@@ -104,17 +104,7 @@ void harness_truth_free(struct harness_truth *truth, const struct harness_work *
     memset(truth, 0, sizeof(*truth));
 }
 
-// An output element, as a verdict looks at it.
-struct element {
-    uint32_t tensor, b, h;
-    uint64_t t;
-    size_t d;
-    uint32_t bits;
-    uint32_t expected_bits;           // of the portable path
-    const struct oracle_value *value; // of the oracle; NULL where it has not looked
-};
-
-static void describe(const struct harness_work *work, const struct element *element, const char *why,
+static void describe(const struct harness_work *work, const struct harness_element *element, const char *why,
                      char *text) {
     enum oracle_type out = (enum oracle_type)work->types.out;
     int used = snprintf(text, HARNESS_TEXT_SIZE,
@@ -127,12 +117,9 @@ static void describe(const struct harness_work *work, const struct element *elem
                        element->value->value, element->value->unit);
 }
 
-// Calls `good` for each output element until it says no; false then.
-typedef bool judge_fn(const struct harness_work *work, const struct element *element, void *user);
-
 static bool each_head(const struct harness_work *work, const struct harness_truth *truth,
-                      unsigned char *const *blocks, struct element *element, size_t *asked, judge_fn *judge,
-                      void *user) {
+                      unsigned char *const *blocks, struct harness_element *element, size_t *asked,
+                      harness_judge_fn *judge, void *user) {
     const struct harness_side *side = &work->tensors[element->tensor].out;
     enum oracle_type type = (enum oracle_type)work->types.out;
     size_t at = harness_side_at(work, side, element->b, element->t, element->h);
@@ -147,8 +134,10 @@ static bool each_head(const struct harness_work *work, const struct harness_trut
     return true;
 }
 
-static bool each_element(const struct harness_work *work, const struct harness_truth *truth,
-                         unsigned char *const *blocks, struct element *element, judge_fn *judge, void *user) {
+bool harness_each_element(const struct harness_work *work, const struct harness_truth *truth,
+                          unsigned char *const *blocks, struct harness_element *element,
+                          harness_judge_fn *judge, void *user) {
+    *element = (struct harness_element){0};
     for (element->tensor = 0; element->tensor < work->tensor_count; element->tensor++) {
         const struct harness_tensor *tensor = &work->tensors[element->tensor];
         size_t asked = truth->first_of_tensor[element->tensor];
@@ -161,12 +150,12 @@ static bool each_element(const struct harness_work *work, const struct harness_t
     return true;
 }
 
-static bool may_be_flushed(const struct element *element) {
+static bool may_be_flushed(const struct harness_element *element) {
     return element->value != NULL && !element->value->copied && element->value->unit <= SMALL_UNIT;
 }
 
-static bool same_bits(const struct harness_work *work, const struct element *element, void *user) {
-    const bool *normal_only = user;
+bool harness_same_bits(const struct harness_work *work, const struct harness_element *element,
+                       bool normal_only) {
     enum oracle_type out = (enum oracle_type)work->types.out;
     if (element->bits == element->expected_bits)
         return true;
@@ -174,13 +163,18 @@ static bool same_bits(const struct harness_work *work, const struct element *ele
     double expected = oracle_decode(out, element->expected_bits);
     if (isnan(actual) && isnan(expected))
         return element->value == NULL || !element->value->copied || work->types.in != work->types.out;
-    return *normal_only && may_be_flushed(element) && fabs(actual - expected) <= FLUSHED;
+    return normal_only && may_be_flushed(element) && fabs(actual - expected) <= FLUSHED;
+}
+
+static bool same_bits(const struct harness_work *work, const struct harness_element *element, void *user) {
+    const bool *normal_only = user;
+    return harness_same_bits(work, element, *normal_only);
 }
 
 bool harness_verdict_bits(const struct harness_work *work, const struct harness_truth *truth,
                           unsigned char *const *blocks, bool normal_only, char *text) {
-    struct element element = {0};
-    if (each_element(work, truth, blocks, &element, same_bits, &normal_only))
+    struct harness_element element = {0};
+    if (harness_each_element(work, truth, blocks, &element, same_bits, &normal_only))
         return true;
     describe(work, &element, "other bits", text);
     return false;
@@ -191,7 +185,7 @@ struct bound {
     double worst;
 };
 
-static bool within_bound(const struct harness_work *work, const struct element *element, void *user) {
+static bool within_bound(const struct harness_work *work, const struct harness_element *element, void *user) {
     struct bound *bound = user;
     enum oracle_type out = (enum oracle_type)work->types.out;
     if (element->value == NULL)
@@ -206,9 +200,9 @@ static bool within_bound(const struct harness_work *work, const struct element *
 
 bool harness_verdict_oracle(const struct harness_work *work, const struct harness_truth *truth,
                             unsigned char *const *blocks, bool flushes, double *worst, char *text) {
-    struct element element = {0};
+    struct harness_element element = {0};
     struct bound bound = {.flushes = flushes};
-    bool good = each_element(work, truth, blocks, &element, within_bound, &bound);
+    bool good = harness_each_element(work, truth, blocks, &element, within_bound, &bound);
     *worst = bound.worst;
     if (!good)
         describe(work, &element, "outside the oracle's bound", text);
@@ -230,7 +224,7 @@ bool harness_verdict_guards(const struct harness_work *work, unsigned char *cons
     return true;
 }
 
-static bool add_to_hash(const struct harness_work *work, const struct element *element, void *user) {
+static bool add_to_hash(const struct harness_work *work, const struct harness_element *element, void *user) {
     static const uint32_t nans[ROPE2D_ELEMENT_COUNT] = {0x7fc00000u, 0x7e00u, 0x7fc0u};
     enum oracle_type out = (enum oracle_type)work->types.out;
     uint32_t bits = isnan(oracle_decode(out, element->bits)) ? nans[out] : element->bits;
@@ -242,9 +236,9 @@ static bool add_to_hash(const struct harness_work *work, const struct element *e
 
 void harness_hash(const struct harness_work *work, unsigned char *const *blocks, char hex[65]) {
     struct sha256 sha;
-    struct element element = {0};
+    struct harness_element element = {0};
     const struct harness_truth truth = {.blocks = (unsigned char **)(uintptr_t)blocks, .token_step = 1};
     sha256_begin(&sha);
-    (void)each_element(work, &truth, blocks, &element, add_to_hash, &sha);
+    (void)harness_each_element(work, &truth, blocks, &element, add_to_hash, &sha);
     sha256_end(&sha, hex);
 }

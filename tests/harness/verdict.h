@@ -19,6 +19,28 @@ struct harness_truth {
 bool harness_truth_ask(struct harness_truth *truth, const struct harness_work *work);
 void harness_truth_free(struct harness_truth *truth, const struct harness_work *work);
 
+// An output element, as a verdict looks at it.
+struct harness_element {
+    uint32_t tensor, b, h;
+    uint64_t t;
+    size_t d;
+    uint32_t bits;
+    uint32_t expected_bits;           // of the portable path
+    const struct oracle_value *value; // of the oracle; NULL where it has not looked
+};
+
+// Calls `judge` for each output element, in the order tensor, b, t, h, d, until it says no: false then, and
+// *element is the one.
+typedef bool harness_judge_fn(const struct harness_work *work, const struct harness_element *element,
+                              void *user);
+bool harness_each_element(const struct harness_work *work, const struct harness_truth *truth,
+                          unsigned char *const *blocks, struct harness_element *element,
+                          harness_judge_fn *judge, void *user);
+
+// Equal bits with the portable path, or as good as equal: see harness_verdict_bits.
+bool harness_same_bits(const struct harness_work *work, const struct harness_element *element,
+                       bool normal_only);
+
 // Each returns true when all is well, or fills `text` with the first thing that is not.
 #define HARNESS_TEXT_SIZE 512
 // normal_only: the device flushes subnormals; the truth must have been asked.

@@ -155,10 +155,12 @@ bool harness_work_make(struct harness_work *work, const struct harness_case *wha
     work->types = types;
     work->seed = seed;
     work->batch = what->batch > 0 ? what->batch : 1;
-    bool made = harness_spec_make(&work->spec, harness_structure_find(what->structure));
-    work->spec.spec.direction = what->direction;
-    work->spec.spec.angles = what->angles;
-    work->spec.spec.magnitude = what->magnitude;
+    bool made = harness_spec_make(&work->spec, harness_structure_of(what));
+    if (harness_structure_of(what)->spec == NULL) {
+        work->spec.spec.direction = what->direction;
+        work->spec.spec.angles = what->angles;
+        work->spec.spec.magnitude = what->magnitude;
+    }
     uint32_t groups = (what->flags & HARNESS_SEPARATE_K) != 0 ? 2 : 1;
     for (; made && work->group_count < groups; work->group_count++)
         made = harness_positions_make(&work->positions[work->group_count], what, &work->spec, seed,
