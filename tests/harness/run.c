@@ -26,10 +26,16 @@ rope2d_status harness_device_open(struct harness_device *device, rope2d_backend 
     return status;
 }
 
-void harness_device_close(struct harness_device *device) {
+void harness_device_forget(struct harness_device *device) {
     rope2d_plan **plans = &device->plans[0][0][0][0];
-    for (size_t i = 0; i < sizeof(device->plans) / sizeof(rope2d_plan *); i++)
+    for (size_t i = 0; i < sizeof(device->plans) / sizeof(rope2d_plan *); i++) {
         rope2d_plan_destroy(plans[i]);
+        plans[i] = NULL;
+    }
+}
+
+void harness_device_close(struct harness_device *device) {
+    harness_device_forget(device);
     rope2d_device_destroy(device->device);
     memset(device, 0, sizeof(*device));
 }

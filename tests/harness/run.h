@@ -21,6 +21,8 @@ struct harness_device {
 rope2d_status harness_device_open(struct harness_device *device, rope2d_backend backend, uint32_t index,
                                   uint32_t flags, bool backwards);
 void harness_device_close(struct harness_device *device);
+// Destroys the plans that it keeps.
+void harness_device_forget(struct harness_device *device);
 
 rope2d_status harness_plan(struct harness_device *device, const struct harness_work *work, rope2d_table table,
                            rope2d_plan **plan);

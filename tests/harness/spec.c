@@ -35,6 +35,7 @@ static struct harness_structure structure_from(const struct harness_structure *s
     made.pairs = s->spec->pairs;
     made.freq_heads = s->spec->freq_heads;
     made.two_angles = s->spec->freqs_hi != NULL;
+    made.factored = (int)s->spec->factored;
     return made;
 }
 

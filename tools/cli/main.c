@@ -4,10 +4,12 @@
 
 #include "config.h"
 #include "message.h"
+#include "../verify/worker.h"
 #include "verbs.h"
 
-static const struct verb *const verbs[] = {&verb_devices, &verb_presets, &verb_apply, &verb_check,
-                                           &verb_demo,    &verb_bench,   &verb_plot,  &verb_plot_data};
+static const struct verb *const verbs[] = {&verb_devices, &verb_presets, &verb_apply,
+                                           &verb_check,   &verb_verify,  &verb_demo,
+                                           &verb_bench,   &verb_plot,    &verb_plot_data};
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
 static int print_help(void) {
@@ -47,6 +49,8 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < VERBS; ++i)
         if (strcmp(argv[1], verbs[i]->name) == 0)
             return verbs[i]->run(argc - 2, argv + 2);
+    if (strcmp(argv[1], VERIFY_WORKER_VERB) == 0) // what rope2d verify starts; not for users
+        return verify_worker_main(argc - 2, argv + 2);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
         return print_help();
     if (strcmp(argv[1], "--version") == 0) {

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+#include "matrix.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "controls.h"
+#include "preset_cases.h"
+
+const char *const verify_level_names[] = {"quick", "usual", "full", NULL};
+const char *const verify_type_names[ROPE2D_ELEMENT_COUNT] = {"f32", "f16", "bf16"};
+const char *const verify_table_names[ROPE2D_TABLE_COUNT] = {"auto", "buffer", "texture"};
+
+static const char *const variation_names[] = {"", " minimum-limits", " before-boundary", " behind-boundary"};
+
+struct builder {
+    struct verify_matrix *matrix;
+    enum verify_level level;
+    bool has_textures;
+    bool good;
+};
+
+static struct verify_task *append(struct builder *builder) {
+    struct verify_matrix *matrix = builder->matrix;
+    if (matrix->count == matrix->capacity) {
+        size_t capacity = matrix->capacity ? 2 * matrix->capacity : 256;
+        struct verify_task *tasks = realloc(matrix->tasks, capacity * sizeof *tasks);
+        if (!tasks) {
+            builder->good = false;
+            return NULL;
+        }
+        matrix->tasks = tasks;
+        matrix->capacity = capacity;
+    }
+    return &matrix->tasks[matrix->count++];
+}
+
+// The case with its tensors moved to just beside a boundary; the copies do not move in memory.
+static const struct harness_case *move_case(struct builder *builder, const struct harness_case *what,
+                                            struct harness_types types, enum verify_variation variation) {
+    struct harness_case *moved = &builder->matrix->moved[builder->matrix->moved_count++];
+    uint32_t sizes[2] = {rope2d_element_size(types.in), rope2d_element_size(types.out)};
+    struct harness_layout *layouts[2] = {&moved->in, &moved->out};
+    *moved = *what;
+    for (size_t i = 0; i < 2; ++i) {
+        layouts[i]->skew = 0;
+        layouts[i]->offset = VERIFY_LEAST_ALIGNMENT / sizes[i];
+        if (variation == VERIFY_BEFORE_BOUNDARY)
+            --layouts[i]->offset;
+        else
+            ++layouts[i]->offset;
+    }
+    return moved;
+}
+
+static void add(struct builder *builder, const struct harness_case *what, struct harness_types types,
+                rope2d_table table, enum verify_variation variation) {
+    if (table == ROPE2D_TABLE_TEXTURE && !builder->has_textures)
+        table = ROPE2D_TABLE_BUFFER;
+    struct verify_task *task = append(builder);
+    if (!task)
+        return;
+    *task = (struct verify_task){.what = what,
+                                 .types = types,
+                                 .table = table,
+                                 .variation = variation,
+                                 .control = -1,
+                                 .is_huge = (what->flags & HARNESS_HUGE) != 0 && !variation};
+    snprintf(task->hashed, sizeof task->hashed, "%.80s %s:%s", what->name, verify_type_names[types.in],
+             verify_type_names[types.out]);
+    snprintf(task->name, sizeof task->name, "%.100s %s%s", task->hashed, verify_table_names[table],
+             variation_names[variation]);
+    if (variation == VERIFY_BEFORE_BOUNDARY || variation == VERIFY_BEHIND_BOUNDARY)
+        task->what = move_case(builder, what, types, variation);
+}
+
+static rope2d_table table_in_turn(uint32_t turn) {
+    return turn % 2 ? ROPE2D_TABLE_TEXTURE : ROPE2D_TABLE_BUFFER;
+}
+
+// One of the six changes of type for each case, as tests/expected.sha256 has them.
+static bool is_in_turn(struct harness_types types, uint32_t index) {
+    uint32_t change = 2u * (uint32_t)types.in + ((uint32_t)types.out + 2u - (uint32_t)types.in) % 3u;
+    return index % 6u == change;
+}
+
+static bool wants_types(const struct builder *builder, const struct harness_case *what,
+                        struct harness_types types, uint32_t index) {
+    bool same = types.in == types.out, all = (what->flags & HARNESS_ALL_TYPES) != 0;
+    if ((what->flags & HARNESS_IN_PLACE) != 0 && !same)
+        return false;
+    if ((what->flags & HARNESS_HUGE) != 0)
+        return types.in == ROPE2D_F16 && same;
+    if (builder->level == VERIFY_QUICK)
+        return same && (types.in != ROPE2D_BF16 || all);
+    return same || all || builder->level == VERIFY_FULL || is_in_turn(types, index);
+}
+
+static bool wants_variation(const struct builder *builder, const struct harness_case *what,
+                            struct harness_types types, uint32_t index, enum verify_variation variation) {
+    bool is_huge = (what->flags & HARNESS_HUGE) != 0, many = (what->flags & HARNESS_ALL_TYPES) != 0;
+    bool in_turn = (uint32_t)types.in == index % ROPE2D_ELEMENT_COUNT;
+    if (types.in != types.out || is_huge)
+        return false;
+    if (builder->level == VERIFY_FULL)
+        return true;
+    if (variation == VERIFY_MINIMUM_LIMITS)
+        return in_turn;
+    return in_turn && many;
+}
+
+static void add_types(struct builder *builder, const struct harness_case *what, struct harness_types types,
+                      uint32_t index) {
+    bool both = (what->flags & HARNESS_ALL_TYPES) != 0 || builder->level == VERIFY_FULL;
+    uint32_t turn = index + (uint32_t)types.in;
+    if (both && builder->has_textures) {
+        add(builder, what, types, ROPE2D_TABLE_BUFFER, VERIFY_PLAIN);
+        add(builder, what, types, ROPE2D_TABLE_TEXTURE, VERIFY_PLAIN);
+    } else {
+        add(builder, what, types, table_in_turn(turn), VERIFY_PLAIN);
+    }
+    for (int i = VERIFY_MINIMUM_LIMITS; i <= VERIFY_BEHIND_BOUNDARY; ++i)
+        if (wants_variation(builder, what, types, index, (enum verify_variation)i))
+            add(builder, what, types, table_in_turn(turn + (uint32_t)i), (enum verify_variation)i);
+}
+
+static void add_cases(struct builder *builder) {
+    const struct harness_case *what;
+    for (uint32_t i = 0; (what = harness_case_at(i)) != NULL; ++i) {
+        if (builder->level == VERIFY_QUICK && (what->flags & HARNESS_QUICK) == 0)
+            continue;
+        for (int in = 0; in < ROPE2D_ELEMENT_COUNT; ++in)
+            for (int out = 0; out < ROPE2D_ELEMENT_COUNT; ++out) {
+                struct harness_types types = {(rope2d_element)in, (rope2d_element)out};
+                if (wants_types(builder, what, types, i))
+                    add_types(builder, what, types, i);
+            }
+    }
+}
+
+// Presets come in one type and one table in turn, and in all that do not change the type.
+static void add_presets(struct builder *builder) {
+    const struct harness_case *what;
+    for (uint32_t i = 0; (what = verify_preset_case(builder->matrix->presets, i)) != NULL; ++i)
+        for (int type = 0; type < ROPE2D_ELEMENT_COUNT; ++type) {
+            struct harness_types types = {(rope2d_element)type, (rope2d_element)type};
+            if (builder->level != VERIFY_FULL && (uint32_t)type != i % ROPE2D_ELEMENT_COUNT)
+                continue;
+            if (builder->level == VERIFY_FULL && builder->has_textures)
+                add(builder, what, types, ROPE2D_TABLE_BUFFER, VERIFY_PLAIN);
+            add(builder, what, types,
+                builder->level == VERIFY_FULL ? ROPE2D_TABLE_TEXTURE : table_in_turn(i / 3), VERIFY_PLAIN);
+        }
+}
+
+static void add_controls(struct builder *builder) {
+    for (int i = 0; verify_controls[i].name; ++i) {
+        const struct harness_case *what = harness_case_find(verify_controls[i].on);
+        const struct harness_types types = {ROPE2D_F32, ROPE2D_F32};
+        add(builder, what, types, ROPE2D_TABLE_BUFFER, VERIFY_PLAIN);
+        if (!builder->good)
+            return;
+        struct verify_task *task = &builder->matrix->tasks[builder->matrix->count - 1];
+        task->control = i;
+        task->hashed[0] = '\0';
+        snprintf(task->name, sizeof task->name, "control: %s", verify_controls[i].name);
+    }
+}
+
+bool verify_matrix_make(struct verify_matrix *matrix, enum verify_level level, bool has_textures) {
+    struct builder builder = {matrix, level, has_textures, true};
+    uint32_t cases = 0;
+    *matrix = (struct verify_matrix){0};
+    while (harness_case_at(cases))
+        ++cases;
+    // At most two boundaries for each case and pair of types.
+    matrix->moved = calloc((size_t)cases * 2 * ROPE2D_ELEMENT_COUNT, sizeof *matrix->moved);
+    matrix->presets = verify_presets_make();
+    if (!matrix->moved || !matrix->presets)
+        return false;
+    add_controls(&builder);
+    add_cases(&builder);
+    add_presets(&builder);
+    return builder.good;
+}
+
+void verify_matrix_free(struct verify_matrix *matrix) {
+    verify_presets_free(matrix->presets);
+    free(matrix->moved);
+    free(matrix->tasks);
+    *matrix = (struct verify_matrix){0};
+}
+
+static bool matches(const char *name, const char *pattern, size_t length) {
+    for (; length && *pattern != '*'; ++name, ++pattern, --length)
+        if (*name != *pattern)
+            return false;
+    if (!length)
+        return !*name;
+    for (;; ++name) {
+        if (matches(name, pattern + 1, length - 1))
+            return true;
+        if (!*name)
+            return false;
+    }
+}
+
+bool verify_name_matches(const char *name, const char *patterns) {
+    while (*patterns) {
+        size_t length = strcspn(patterns, ",");
+        bool is_case = !memchr(patterns, '*', length) && !memchr(patterns, ' ', length);
+        if (is_case && strncmp(name, patterns, length) == 0 && (!name[length] || name[length] == ' '))
+            return true;
+        if (matches(name, patterns, length))
+            return true;
+        patterns += length;
+        patterns += *patterns == ',';
+    }
+    return false;
+}

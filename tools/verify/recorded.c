@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "recorded.h"
+
+#include <string.h>
+
+#include "../../tests/harness/sha256.h"
+#include "assets.h"
+#include "verify.h"
+
+enum { HASH_DIGITS = 64, BEFORE_NAME = HASH_DIGITS + 2 };
+
+size_t recorded_name_length(const char *name) {
+    size_t first = strcspn(name, " ");
+    return name[first] ? first + 1 + strcspn(name + first + 1, " ") : first;
+}
+
+// The hash of the first result of that case and types; "" when there is none.
+static const char *find_hash(const cJSON *results, const char *name, size_t length) {
+    const cJSON *result;
+    cJSON_ArrayForEach(result, results) {
+        const char *whole = summary_text(result, "name");
+        if (recorded_name_length(whole) == length && strncmp(whole, name, length) == 0 &&
+            *summary_text(result, "sha256"))
+            return summary_text(result, "sha256");
+    }
+    return "";
+}
+
+struct comparison {
+    double recorded, cases;
+    struct sha256 got, expected;
+    cJSON *others;
+};
+
+static void compare_line(struct comparison *comparison, const cJSON *results, const char *line,
+                         size_t length) {
+    const char *hash = find_hash(results, line + BEFORE_NAME, length - BEFORE_NAME);
+    ++comparison->recorded;
+    if (!*hash)
+        return;
+    ++comparison->cases;
+    sha256_add(&comparison->got, hash, HASH_DIGITS);
+    sha256_add(&comparison->got, line + HASH_DIGITS, length - HASH_DIGITS);
+    sha256_add(&comparison->got, "\n", 1);
+    sha256_add(&comparison->expected, line, length);
+    sha256_add(&comparison->expected, "\n", 1);
+    if (strncmp(hash, line, HASH_DIGITS) != 0) {
+        char name[128] = "";
+        size_t size = length - BEFORE_NAME < sizeof name - 1 ? length - BEFORE_NAME : sizeof name - 1;
+        memcpy(name, line + BEFORE_NAME, size);
+        cJSON_AddItemToArray(comparison->others, cJSON_CreateString(name));
+    }
+}
+
+cJSON *recorded_compare(const cJSON *results, bool has_recorded_seed) {
+    struct comparison comparison = {.others = cJSON_CreateArray()};
+    char got[HASH_DIGITS + 1], expected[HASH_DIGITS + 1];
+    sha256_begin(&comparison.got);
+    sha256_begin(&comparison.expected);
+    for (const char *line = asset_text("expected.sha256"); *line;) {
+        size_t length = strcspn(line, "\n");
+        if (*line != '#' && length > BEFORE_NAME)
+            compare_line(&comparison, results, line, length);
+        line += length;
+        line += *line == '\n';
+    }
+    sha256_end(&comparison.got, got);
+    sha256_end(&comparison.expected, expected);
+    cJSON *outputs = cJSON_CreateObject();
+    cJSON_AddNumberToObject(outputs, "cases", comparison.cases);
+    cJSON_AddNumberToObject(outputs, "recorded", comparison.recorded);
+    cJSON_AddStringToObject(outputs, "sha256", got);
+    if (has_recorded_seed) {
+        cJSON_AddStringToObject(outputs, "expected", expected);
+        cJSON_AddBoolToObject(outputs, "equal", strcmp(got, expected) == 0);
+        cJSON_AddItemToObject(outputs, "others", comparison.others);
+    } else {
+        cJSON_Delete(comparison.others);
+    }
+    return outputs;
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include <stdio.h>
+#include <string.h>
+
+#include "execute.h"
+#include "verify.h"
+
+enum { MOST_LINES = 20 };
+
+static void print_error(const cJSON *object, const char *key) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    if (cJSON_IsNull(item))
+        printf(" %9s", "wrong");
+    else
+        printf(" %9.3g", summary_number(object, key));
+}
+
+static void print_classes(const cJSON *classes) {
+    const cJSON *one;
+    printf("  %-14s %7s %11s %11s %11s %9s\n", "inputs", "cases", "elements", "other bits", "flushed",
+           "error");
+    cJSON_ArrayForEach(one, classes) {
+        const cJSON *first = cJSON_GetObjectItemCaseSensitive(one, "first");
+        printf("  %-14s %7.0f %11.0f %11.0f %11.0f", one->string, summary_number(one, "cases"),
+               summary_number(one, "elements"), summary_number(one, "mismatches"),
+               summary_number(one, "flushed"));
+        print_error(one, "worst");
+        printf("\n");
+        if (first)
+            printf("    first: %s, %s: %s, the portable path %s\n", summary_text(first, "case"),
+                   summary_text(first, "place"), summary_text(first, "got"), summary_text(first, "expected"));
+    }
+}
+
+// Verdicts other than passed. Skips are never silent.
+static void print_results(const cJSON *results) {
+    const cJSON *result;
+    int lines = 0;
+    cJSON_ArrayForEach(result, results) {
+        const char *verdict = summary_text(result, "verdict"), *reason = summary_text(result, "expected");
+        bool is_new = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(result, "unexpected_pass")) != 0;
+        if (strcmp(verdict, VERDICT_PASSED) == 0 && !is_new)
+            continue;
+        if (++lines > MOST_LINES)
+            continue;
+        printf("  %s: %s%s%s", summary_text(result, "name"), is_new ? "unexpectedly " : "", verdict,
+               *summary_text(result, "text") ? ": " : "");
+        printf("%s", summary_text(result, "text"));
+        printf("%s%s%s\n", *reason ? " (expected: " : "", reason, *reason ? ")" : "");
+    }
+    if (lines > MOST_LINES)
+        printf("  and %d more, which --json lists\n", lines - MOST_LINES);
+}
+
+static void print_controls(const cJSON *controls) {
+    const cJSON *control;
+    int caught = 0, all = 0;
+    cJSON_ArrayForEach(control, controls) {
+        bool is_caught = strcmp(summary_text(control, "verdict"), VERDICT_PASSED) == 0;
+        ++all;
+        caught += is_caught;
+        if (!is_caught)
+            printf("  %s: NOT CAUGHT: %s\n", summary_text(control, "name"), summary_text(control, "text"));
+    }
+    printf("  controls: %d of %d faults were noticed\n", caught, all);
+}
+
+static void print_outputs(const cJSON *device) {
+    const cJSON *outputs = cJSON_GetObjectItemCaseSensitive(device, "outputs");
+    const cJSON *equal = cJSON_GetObjectItemCaseSensitive(outputs, "equal");
+    const cJSON *variations = cJSON_GetObjectItemCaseSensitive(device, "variations"), *other;
+    printf("  variations: %.0f results compared across tables, limits and offsets, %d with other bits\n",
+           summary_number(variations, "compared"),
+           cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(variations, "other_bits")));
+    cJSON_ArrayForEach(other, cJSON_GetObjectItemCaseSensitive(variations, "other_bits"))
+        printf("    %s\n", cJSON_GetStringValue(other));
+    printf("  outputs: %s, %.0f of %.0f recorded cases%s\n", summary_text(outputs, "sha256"),
+           summary_number(outputs, "cases"), summary_number(outputs, "recorded"),
+           !equal                ? ""
+           : cJSON_IsTrue(equal) ? ", as recorded"
+                                 : ", NOT as recorded");
+}
+
+static void print_device(const cJSON *device) {
+    const cJSON *count;
+    printf("%s  %s, %s, %s\n", summary_text(device, "device"), summary_text(device, "name"),
+           summary_text(device, "driver"), summary_text(device, "api"));
+    if (*summary_text(device, "error")) {
+        printf("  does not open: %s\n\n", summary_text(device, "error"));
+        return;
+    }
+    printf(" ");
+    cJSON_ArrayForEach(count, cJSON_GetObjectItemCaseSensitive(device, "counts"))
+        printf(" %.0f %s%s", count->valuedouble, count->string, count->next ? "," : "");
+    printf("; tier: %s\n", summary_text(device, "tier"));
+    print_controls(cJSON_GetObjectItemCaseSensitive(device, "controls"));
+    print_classes(cJSON_GetObjectItemCaseSensitive(device, "classes"));
+    print_results(cJSON_GetObjectItemCaseSensitive(device, "results"));
+    if (*summary_text(device, "leaving"))
+        printf("  a process ended badly after its last case: %s\n", summary_text(device, "leaving"));
+    print_outputs(device);
+    printf("\n");
+}
+
+void report_print(const cJSON *report) {
+    const cJSON *item, *result;
+    double passed = 0, failed = 0, skipped = 0;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(report, "devices")) {
+        print_device(item);
+        cJSON_ArrayForEach(result, cJSON_GetObjectItemCaseSensitive(item, "results")) {
+            bool is_passed = strcmp(summary_text(result, "verdict"), VERDICT_PASSED) == 0;
+            passed += is_passed;
+            failed += summary_is_failure(result);
+            skipped += !is_passed && !summary_is_failure(result);
+        }
+    }
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(report, "skips"))
+        printf("skip %s: %s\n", summary_text(item, "what"), summary_text(item, "why"));
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(report, "problems"))
+        printf("FAIL %s%s%s\n", summary_text(item, "device"), *summary_text(item, "device") ? ": " : "",
+               summary_text(item, "text"));
+    printf("%.0f passed, %.0f failed, %.0f skipped\n", passed, failed, skipped);
+}

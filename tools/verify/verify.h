@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+//
+// The verb's options, and the report: one tree of JSON, from which every output is written.
+// docs/verify.schema.json describes it, docs/verify.md says what it means.
+#ifndef ROPE2D_VERIFY_VERIFY_H
+#define ROPE2D_VERIFY_VERIFY_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "matrix.h"
+
+#define VERIFY_FORMAT "rope2d-verify"
+enum { VERIFY_FORMAT_VERSION = 1 };
+
+struct verify_options {
+    const char *program;
+    const char *device, *cases, *require, *expect;
+    const char *json, *junit, *html;
+    enum verify_level level;
+    uint64_t seed;
+    uint32_t repeat;
+    double seconds;
+    bool resume, in_process;
+};
+
+// ------------------------------------------------------------------------------------------- summary.c
+
+// Puts into a device of the report what follows from its results: counts, classes, hash, tier.
+void summary_of_device(cJSON *device, bool has_recorded_seed);
+// Puts into the report what follows from its devices. The exit status.
+int summary_of_report(cJSON *report);
+
+// A number of an object; 0 where there is none.
+double summary_number(const cJSON *object, const char *key);
+// A text of an object; "" where there is none.
+const char *summary_text(const cJSON *object, const char *key);
+// Whether a result was run to its end, and whether it counts against the device.
+bool summary_was_executed(const cJSON *result);
+bool summary_is_failure(const cJSON *result);
+
+// ------------------------------------------------------------------------------------------- expect.c
+
+// Reads the list of known failures; NULL for none. Returns an exit status, having said what is wrong.
+int expect_read(const char *path, cJSON **list);
+// Marks the results of a device that the list knows: failures as expected, passes as unexpected.
+void expect_apply(const cJSON *list, cJSON *device);
+
+// ------------------------------------------------------------------------------------------- require.c
+
+// Checks the text of --require. Returns an exit status, having said what is wrong.
+int require_check(const char *text);
+// Adds to the report what --require asks for and is not there.
+void require_apply(const char *text, cJSON *report);
+
+// ------------------------------------------------------------------------------------------- report.c
+
+// Prints what people read.
+void report_print(const cJSON *report);
+
+#endif

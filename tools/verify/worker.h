@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+//
+// Tasks on one device, in a process that may crash or hang: it says what it begins and what came of it, one
+// line of JSON each.
+//
+//     {"facts": {...}}                  once, when the device is open
+//     {"status": "ROPE2D_ERROR_..."}    instead, when it does not open
+//     {"begin": 12}                     before a task
+//     {"task": 12, "result": {...}}     after it
+#ifndef ROPE2D_VERIFY_WORKER_H
+#define ROPE2D_VERIFY_WORKER_H
+
+#include <cjson/cJSON.h>
+#include <stdint.h>
+
+#include "matrix.h"
+
+struct verify_job {
+    rope2d_backend backend;
+    uint32_t index;
+    enum verify_level level;
+    uint64_t seed;
+    uint32_t repeat;
+};
+
+// Says one of the above; it belongs to the caller. False to stop.
+typedef bool verify_say_fn(void *user, const cJSON *line);
+
+// Runs the tasks of these numbers. After a lost device it stops. Returns an exit status.
+int verify_work(const struct verify_job *job, const size_t *tasks, size_t count, verify_say_fn *say,
+                void *user);
+
+// The child's side, as the arguments of verify_worker_arguments say: task numbers come on stdin, lines go to
+// the descriptor. Not for users. Returns an exit status.
+int verify_worker_main(int argc, char **argv);
+
+// What follows the program's name in the child's command line; ends with NULL.
+enum { VERIFY_WORKER_ARGUMENTS = 8, VERIFY_ARGUMENT_SIZE = 32, VERIFY_WORKER_DESCRIPTOR = 3 };
+#define VERIFY_WORKER_VERB "verify-worker"
+void verify_worker_arguments(const struct verify_job *job, char texts[][VERIFY_ARGUMENT_SIZE]);
+
+#endif
