@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Test `rope2d verify` as its users see it.
+
+usage: test_verify.py ROPE2D SOURCE_ROOT [--shim LOADER] [PART...]   parts: report options known resume bad; default: all
+"""
+import hashlib
+import json
+import os
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+import bad_devices
+from runner import Runner
+
+# Cases that run in a moment, in one type.
+FEW = "half f32:f32*,odd_gaps,preset/dinov3,special_values f16:f16*"
+
+
+def verify(runner, *options, name="report.json", device="cpu"):
+    """Runs with --json, and returns the result with the report, None where there is none."""
+    path = runner.path(name)
+    result = runner.run("verify", "--device", device, "--json", path, *options)
+    return result, json.loads(path.read_text()) if path.exists() else None
+
+
+def results_of(report, device=0):
+    return {result["name"]: result for result in report["devices"][device]["results"]}
+
+
+def test_report(runner, source):
+    """What is counted, hashed and caught on the CPU, in the usual matrix."""
+    result, report = verify(runner)
+    runner.check("the CPU passes", result.status == 0 and report["passed"] and report["complete"])
+    device = report["devices"][0]
+    results = results_of(report)
+    runner.check("presets ran", sum(name.startswith("preset/") for name in results) > 40)
+    runner.check("limits were clamped", sum("minimum-limits" in name for name in results) > 50)
+    runner.check("offsets beside boundaries", sum("-boundary" in name for name in results) >= 20)
+    runner.check("every control was caught",
+                 len(device["controls"]) >= 10 and all(c["verdict"] == "passed" for c in device["controls"]))
+    lines = [line for line in (source / "tests/expected.sha256").read_text().splitlines() if not line.startswith("#")]
+    expected = hashlib.sha256("".join(line + "\n" for line in lines).encode()).hexdigest()
+    runner.check("the outputs' hash is that of tests/expected.sha256",
+                 device["outputs"]["sha256"] == expected and device["outputs"]["cases"] == len(lines),
+                 f"{device['outputs']} for {expected}")
+    runner.check("the hash is printed", expected in result.output)
+    hashes = dict(reversed(line.split("  ", 1)) for line in lines)
+    runner.check("each result has its own hash", all(hashes.get(" ".join(name.split()[:2]), one["sha256"]) == one["sha256"]
+                                                     for name, one in results.items()))
+    classes = device["classes"]
+    runner.check("all kinds of input were there", len(classes) == 6 and all(c["elements"] > 1000 for c in classes.values()),
+                 classes)
+    runner.check("every bit is right", all(c["mismatches"] == c["bits"] == 0 for c in classes.values()))
+    runner.check("errors were measured", 0.5 < classes["normal"]["worst"] <= 2.5, classes["normal"])
+    runner.check("sources have hashes", all(len(one["sha256"]) == 64 for one in report["sources"]))
+    runner.check("the last line counts", result.output.splitlines()[-1] == f"{len(results)} passed, 0 failed, 0 skipped")
+
+
+def test_options(runner, _source):
+    quick, report = verify(runner, "--quick")
+    runner.check("--quick is the smaller", quick.status == 0 and 100 < len(results_of(report)) < 300)
+    result, report = verify(runner, "--case", FEW, "--repeat", "3", "--seed", "7")
+    names = list(results_of(report))
+    runner.check("--case filters", result.status == 0 and names
+                 and all(name.split()[0] in ("half", "odd_gaps", "preset/dinov3", "special_values") for name in names), names)
+    runner.check("another seed has no recorded hash", "expected" not in report["devices"][0]["outputs"])
+    _, other = verify(runner, "--case", FEW)
+    runner.check("another seed has other outputs",
+                 report["devices"][0]["outputs"]["sha256"] != other["devices"][0]["outputs"]["sha256"])
+    result, inside = verify(runner, "--case", FEW, "--in-process", name="inside.json")
+    same = [{name: one["sha256"] for name, one in results_of(each).items()} for each in (other, inside)]
+    runner.check("--in-process gives the same", result.status == 0 and same[0] == same[1])
+    runner.expect("zero cases are a failure", ["verify", "--device", "cpu", "--case", "nothing_of_that_name"], 1,
+                  "no case was executed")
+    runner.expect("--require is met", ["verify", "--device", "cpu", "--case", FEW, "--require", "cpu:1,rope2d:5"], 0)
+    runner.expect("--require is not met", ["verify", "--device", "cpu", "--case", FEW, "--require", "cpu:100000"], 1,
+                  "100000 are required")
+    runner.expect("--require misses a device", ["verify", "--device", "cpu", "--case", FEW, "--require", "gpu_x:1"], 1,
+                  "0 cases were executed on 'gpu_x'")
+    runner.expect("--require 0", ["verify", "--require", "cpu:0"], 2, "COUNT above 0")
+    runner.expect("--require without count", ["verify", "--require", "cpu"], 2, "DEVICE:COUNT")
+    runner.expect("--quick --full", ["verify", "--quick", "--full"], 2, "exclude")
+    runner.expect("no such device", ["verify", "--device", "cpu:7"], 3, "index must be below")
+    runner.expect("the worker's verb is none", ["verify-worker", "9"], 2, "for rope2d verify alone")
+    runner.expect("a folder that is not there", ["verify", "--device", "cpu", "--case", FEW, "--json", "no/such/file"], 2,
+                  "cannot be written")
+
+
+def test_known(runner, _source):
+    """Lists of known failures. A failure comes from bad_devices; here are passes, and lists that are refused."""
+    def write(name, entries):
+        runner.path(name).write_text(json.dumps(entries))
+        return runner.path(name)
+    entry = {"device": "cpu", "case": "half", "reason": "to see"}
+    for name, entries, text in (
+            ("control", [{**entry, "case": "control: swapped axes"}], "no list can excuse a control"),
+            ("reasonless", [{"device": "cpu", "case": "half"}], "'reason' must be a text"),
+            ("not a list", {"a": 1}, "must be a JSON list")):
+        runner.expect(f"refused: {name}", ["verify", "--device", "cpu", "--expect", write("bad.json", entries)], 2, text)
+    result, report = verify(runner, "--case", FEW, "--expect", write("known.json", [entry]))
+    unexpected = [name for name, one in results_of(report).items() if one.get("unexpected_pass")]
+    runner.check("an unexpected pass is reported", unexpected and all(n.startswith("half ") for n in unexpected)
+                 and "unexpectedly passed" in result.output, unexpected)
+    out_of_range = {**entry, "driver_from": "99.1"}
+    _, report = verify(runner, "--case", FEW, "--expect", write("range.json", [out_of_range]))
+    runner.check("other drivers are not meant", not any(one.get("unexpected_pass") for one in results_of(report).values()))
+
+
+def test_resume(runner, _source):
+    _, whole = verify(runner, "--case", FEW, name="resumed.json")
+    path = runner.path("resumed.json")
+    cut = json.loads(path.read_text())
+    kept = cut["devices"][0]["results"][:3]
+    for one in kept:
+        one["text"] = "from before"
+    cut["devices"][0]["results"] = kept
+    cut["complete"] = False
+    path.write_text(json.dumps(cut))
+    result, again = verify(runner, "--case", FEW, "--resume", name="resumed.json")
+    results = again["devices"][0]["results"]
+    runner.check("resumed", result.status == 0 and again["complete"] and len(results) == len(whole["devices"][0]["results"])
+                 and [one.get("text") for one in results[:4]] == ["from before"] * 3 + [None])
+    hashes = [[(one["name"], one["sha256"]) for one in report["devices"][0]["results"]] for report in (whole, again)]
+    runner.check("in the same order, with the same bits", hashes[0] == hashes[1])
+    runner.check("nothing half written is left", not [name for name in runner.names() if name.endswith(".part")])
+    runner.expect("another seed cannot resume", ["verify", "--device", "cpu", "--case", FEW, "--seed", "3", "--json", path,
+                                                 "--resume"], 2, "no report of this build with these options")
+    path.write_text("{")
+    runner.expect("half a report cannot be resumed", ["verify", "--device", "cpu", "--json", path, "--resume"], 2,
+                  "no report of this build")
+    runner.expect("resume what", ["verify", "--device", "cpu", "--resume"], 2, "needs --json")
+
+
+def main(arguments):
+    shim = ""
+    if "--shim" in arguments:
+        at = arguments.index("--shim")
+        shim = str(pathlib.Path(arguments[at + 1]).resolve())
+        del arguments[at:at + 2]
+    parts = {"report": test_report, "options": test_options, "known": test_known, "resume": test_resume,
+             "bad": lambda runner, _source: bad_devices.test(runner, verify, shim)}
+    if len(arguments) < 2 or any(part not in parts for part in arguments[2:]):
+        print(__doc__)
+        return 2
+    source = pathlib.Path(arguments[1])
+    os.environ.pop("ROPE2D_REQUIRE_DEVICES", None)  # others answer for it
+    runner = Runner(arguments[0], source / "tests" / "golden")
+    for part in arguments[2:] or parts:
+        parts[part](runner, source)
+    return runner.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
