@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#ifndef TEST_LINKS_VOLK // else tests/linked_volk.c
 #define VOLK_IMPLEMENTATION
+#endif
 #include "vulkan_owner.h"
 
 #include <string.h>
@@ -45,6 +47,8 @@ bool owner_open(owner *own, uint32_t index) {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
         .queueCreateInfoCount = 1,
         .pQueueCreateInfos = &queue,
+        .enabledExtensionCount = own->extension_count,
+        .ppEnabledExtensionNames = own->extensions,
     };
     if (vkCreateDevice(own->physical, &info, NULL, &own->device) != VK_SUCCESS) {
         own->device = NULL;
@@ -83,7 +87,7 @@ void owner_destroy(owner *own) {
     memset(own, 0, sizeof(*own));
 }
 
-static uint32_t find_memory(const owner *own, uint32_t allowed) {
+uint32_t owner_memory_type(const owner *own, uint32_t allowed) {
     const VkMemoryPropertyFlags wanted =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     VkPhysicalDeviceMemoryProperties memory;
@@ -114,7 +118,7 @@ bool owner_buffer_create_for(const owner *own, uint64_t size, VkBufferUsageFlags
     VkMemoryAllocateInfo memory = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
         .allocationSize = needs.size,
-        .memoryTypeIndex = find_memory(own, needs.memoryTypeBits),
+        .memoryTypeIndex = owner_memory_type(own, needs.memoryTypeBits),
     };
     if (vkAllocateMemory(own->device, &memory, NULL, &buffer->memory) != VK_SUCCESS ||
         vkBindBufferMemory(own->device, buffer->handle, buffer->memory, 0) != VK_SUCCESS ||

@@ -15,6 +15,8 @@ typedef struct owner {
     VkInstance instance;
     uint32_t physical_count;
     VkPhysicalDevice physicals[OWNER_MAX_DEVICES];
+    const char *const *extensions; // for owner_open; zero: none
+    uint32_t extension_count;
     // Of the device that is open.
     VkPhysicalDevice physical;
     VkDevice device;
@@ -38,6 +40,7 @@ void owner_close(owner *own);
 void owner_destroy(owner *own);
 
 bool owner_buffer_create_for(const owner *own, uint64_t size, VkBufferUsageFlags usage, owner_buffer *buffer);
+uint32_t owner_memory_type(const owner *own, uint32_t allowed); // coherent
 bool owner_buffer_create(const owner *own, uint64_t size, owner_buffer *buffer);
 void owner_buffer_destroy(const owner *own, owner_buffer *buffer);
 
