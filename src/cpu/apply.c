@@ -2,24 +2,16 @@
 //
 // Spreads an apply over threads: in equal numbers of heads of tokens, so in equal numbers of bytes, however
 // few tokens there are.
-#include "../../shaders/shape.h"
-#include "portable.h"
+#include "apply.h"
+
+#include "device.h"
 
 // Less than this is not worth a task of its own.
 #define TASK_BYTES ((uint64_t)256 << 10)
 // More tasks than threads, so that one that started late finds something left.
 #define TASKS_PER_THREAD 4
 
-typedef struct job {
-    const rope2d_plan *plan;
-    const rope2d_positions *positions;
-    const rope2d_work *work;
-    rope2d_cpu_kernel *kernel;
-    const rope2d_units *units;
-    uint32_t shape[R_TENSORS]; // what r_unit looks at
-    uint64_t heads;            // of all tensors, tokens and batch elements
-    uint32_t tasks;
-} job;
+typedef rope2d_cpu_job job;
 
 static void write_shape(job *j) {
     const rope2d_pattern *pattern = &j->plan->pattern;
@@ -33,15 +25,7 @@ static void write_shape(job *j) {
     j->shape[R_PAIR_UNITS] = j->units->pairs;
 }
 
-static const unsigned char *head_of(const rope2d_span *span, uint32_t element, uint64_t batch, uint64_t token,
-                                    uint64_t head) {
-    return span->first + (batch * (uint64_t)span->batch_stride + token * (uint64_t)span->token_stride +
-                          head * (uint64_t)span->head_stride) *
-                             element;
-}
-
-// Heads begin to end of a tensor, numbered [batch][token][head].
-static void rotate_heads(const job *j, const rope2d_checked_tensor *tensor, uint64_t begin, uint64_t end) {
+void rope2d_portable_heads(const job *j, const rope2d_checked_tensor *tensor, uint64_t begin, uint64_t end) {
     const rope2d_work *work = j->work;
     const rope2d_positions *positions = j->positions;
     const uint32_t in_size = rope2d_element_size(j->plan->in);
@@ -62,11 +46,9 @@ static void rotate_heads(const job *j, const rope2d_checked_tensor *tensor, uint
         const uint64_t left = tensor->heads - head;
         run.first_head = (uint32_t)head;
         run.heads = (uint32_t)(left < end - at ? left : end - at);
-        run.rows = positions->rows +
-                   ((positions->batch == 1 ? 0 : batch) * positions->tokens + work->first_token + token) *
-                       j->plan->pattern.row_axes;
-        run.in = head_of(&tensor->in, in_size, batch, token, head);
-        run.out = (unsigned char *)head_of(&tensor->out, out_size, batch, token, head);
+        run.rows = rope2d_cpu_rows(j, batch, token);
+        run.in = rope2d_cpu_head(&tensor->in, in_size, batch, token, head);
+        run.out = (unsigned char *)rope2d_cpu_head(&tensor->out, out_size, batch, token, head);
         j->kernel(&run);
     }
 }
@@ -80,6 +62,13 @@ static uint64_t share(const job *j, uint64_t index) {
     return j->heads / j->tasks * index + (index < more ? index : more);
 }
 
+static void rotate(const job *j, const rope2d_checked_tensor *tensor, uint64_t begin, uint64_t end) {
+    if (j->vector)
+        rope2d_vector_heads(j, tensor, begin, end);
+    else
+        rope2d_portable_heads(j, tensor, begin, end);
+}
+
 static void task(void *data, uint32_t index) {
     const job *j = data;
     uint64_t begin = share(j, index);
@@ -88,7 +77,7 @@ static void task(void *data, uint32_t index) {
     for (uint32_t i = 0; i < j->work->tensor_count && end > 0; i++) {
         const uint64_t heads = heads_of(j->work, i);
         if (begin < heads)
-            rotate_heads(j, &j->work->tensors[i], begin, end < heads ? end : heads);
+            rotate(j, &j->work->tensors[i], begin, end < heads ? end : heads);
         begin = begin > heads ? begin - heads : 0;
         end = end > heads ? end - heads : 0;
     }
@@ -105,26 +94,38 @@ static uint32_t count_tasks(const job *j) {
     return (uint32_t)(tasks < most ? tasks : most);
 }
 
+void rope2d_cpu_job_fill(job *j) {
+    const rope2d_plan *plan = j->plan;
+    const rope2d_pattern *pattern = &plan->pattern;
+    const bool wide = pattern->wide.count > 0 && !j->work->single_only;
+    j->kernel = rope2d_portable_kernel(plan->in, plan->out, wide, pattern->angles == 2);
+    j->units = wide ? &pattern->wide : &pattern->single;
+    for (uint32_t i = 0; i < j->work->tensor_count; i++)
+        j->heads += heads_of(j->work, i);
+    write_shape(j);
+    j->tasks = count_tasks(j);
+}
+
+static void run(job *j) {
+    rope2d_cpu_job_fill(j);
+    if (j->tasks <= 1) {
+        j->tasks = 1;
+        task(j, 0);
+    } else {
+        rope2d_parallel(&j->plan->device->host, j->tasks, task, j);
+    }
+}
+
 rope2d_status rope2d_portable_apply(const rope2d_plan *plan, const rope2d_positions *positions,
                                     const rope2d_work *work) {
-    const rope2d_pattern *pattern = &plan->pattern;
-    const bool wide = pattern->wide.count > 0 && !work->single_only;
-    job j = {
-        .plan = plan,
-        .positions = positions,
-        .work = work,
-        .kernel = rope2d_portable_kernel(plan->in, plan->out, wide, pattern->angles == 2),
-        .units = wide ? &pattern->wide : &pattern->single,
-    };
-    for (uint32_t i = 0; i < work->tensor_count; i++)
-        j.heads += heads_of(work, i);
-    write_shape(&j);
-    j.tasks = count_tasks(&j);
-    if (j.tasks <= 1) {
-        j.tasks = 1;
-        task(&j, 0);
-    } else {
-        rope2d_parallel(&plan->device->host, j.tasks, task, &j);
-    }
+    job j = {.plan = plan, .positions = positions, .work = work};
+    run(&j);
+    return ROPE2D_OK;
+}
+
+rope2d_status rope2d_cpu_apply(const rope2d_plan *plan, const rope2d_positions *positions,
+                               const rope2d_work *work) {
+    job j = {.plan = plan, .positions = positions, .work = work, .vector = plan->impl};
+    run(&j);
     return ROPE2D_OK;
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // The CPU backend: one device, which reads positions where the host has them and has nothing to compile.
+#include "device.h"
+
 #include "../backend.h"
 #include "identify.h"
+#include "vector.h"
 
 #include <stdio.h>
 
@@ -26,23 +29,23 @@ static uint64_t memory_bytes(void) {
 #endif
 }
 
-static void describe(rope2d_device_info *info) {
+static void describe(rope2d_device_info *info, rope2d_isa isa) {
     *info = (rope2d_device_info){
         .struct_size = sizeof(*info),
         .backend = ROPE2D_BACKEND_CPU,
-        .driver = "rope2d, portable C",
         .api = "C11",
         .is_software = 1,
         .default_table = ROPE2D_TABLE_BUFFER,
         .memory_bytes = memory_bytes(),
     };
+    (void)snprintf(info->driver, sizeof(info->driver), "rope2d, %s", rope2d_isa_name(isa));
     rope2d_cpu_identify(info->name, sizeof(info->name), info->vendor, sizeof(info->vendor));
 }
 
 static rope2d_status enumerate(const rope2d_host *host, uint32_t *count, rope2d_device_info *infos) {
     (void)host;
     if (infos && *count > 0)
-        describe(&infos[0]);
+        describe(&infos[0], rope2d_isa_find());
     *count = 1;
     return ROPE2D_OK;
 }
@@ -51,12 +54,19 @@ static rope2d_status device_create(rope2d_device *device, const rope2d_device_pa
     if (params->index != 0)
         return rope2d_fail(&device->host, ROPE2D_ERROR_DEVICE_INDEX, "index is %u, there is 1 CPU",
                            params->index);
-    describe(&device->info);
+    rope2d_cpu *cpu = rope2d_allocate(&device->host, 1, sizeof(*cpu));
+    device->impl = cpu;
+    if (!cpu)
+        return rope2d_fail(&device->host, ROPE2D_ERROR_HOST_MEMORY, "no memory for a device: %zu bytes",
+                           sizeof(*cpu));
+    cpu->isa = device->flags & ROPE2D_DEVICE_PORTABLE ? ROPE2D_ISA_PORTABLE : rope2d_isa_find();
+    cpu->last_cache = rope2d_last_cache_bytes();
+    describe(&device->info, cpu->isa);
     return ROPE2D_OK;
 }
 
 static void device_destroy(rope2d_device *device) {
-    (void)device;
+    rope2d_release(&device->host, device->impl, 1, sizeof(rope2d_cpu));
 }
 
 static rope2d_status positions_create(rope2d_positions *positions) {
@@ -70,15 +80,27 @@ static void positions_destroy(rope2d_positions *positions) {
 
 static rope2d_status plan_create(rope2d_plan *plan) {
     static const char *const types[ROPE2D_ELEMENT_COUNT] = {"f32", "f16", "bf16"};
+    const rope2d_cpu *cpu = plan->device->impl;
+    const rope2d_turn_kernel *kernel = rope2d_vector_choose(&plan->pattern, plan->in, plan->out, cpu->isa);
+    if (kernel) {
+        rope2d_vector *vector;
+        const rope2d_status status =
+            rope2d_vector_create(&vector, kernel, &plan->pattern, &plan->device->host);
+        plan->impl = vector;
+        ROPE2D_TRY(status);
+    }
     plan->tensors_per_dispatch = ROPE2D_MAX_TENSORS;
-    (void)snprintf(plan->kernel, sizeof(plan->kernel), "portable_%s_%s_%s%s", types[plan->in],
-                   types[plan->out], plan->pattern.wide.count > 0 ? "wide" : "single",
-                   plan->pattern.angles == 2 ? "_two_angles" : "");
+    if (kernel)
+        (void)snprintf(plan->kernel, sizeof(plan->kernel), "%s", kernel->name);
+    else
+        (void)snprintf(plan->kernel, sizeof(plan->kernel), "portable_%s_%s_%s%s", types[plan->in],
+                       types[plan->out], plan->pattern.wide.count > 0 ? "wide" : "single",
+                       plan->pattern.angles == 2 ? "_two_angles" : "");
     return ROPE2D_OK;
 }
 
 static void plan_destroy(rope2d_plan *plan) {
-    (void)plan;
+    rope2d_vector_destroy(plan->impl, &plan->device->host);
 }
 
 static rope2d_status dispatches(const rope2d_plan *plan, const rope2d_positions *positions,
@@ -99,6 +121,6 @@ const rope2d_backend_ops rope2d_cpu_ops = {
     .positions_destroy = positions_destroy,
     .plan_create = plan_create,
     .plan_destroy = plan_destroy,
-    .apply = rope2d_portable_apply,
+    .apply = rope2d_cpu_apply,
     .dispatches = dispatches,
 };

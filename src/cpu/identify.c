@@ -1,25 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "identify.h"
 
+#include "cpuid.h"
+
 #include <stdint.h>
 #include <string.h>
-
-#if defined(__x86_64__) || defined(__i386__)
-#include <cpuid.h>
-#define HAS_CPUID 1
-static void cpuid(uint32_t leaf, uint32_t words[4]) {
-    memset(words, 0, 4 * sizeof(*words));
-    (void)__get_cpuid(leaf, &words[0], &words[1], &words[2], &words[3]);
-}
-#elif defined(_M_X64) || defined(_M_IX86)
-#include <intrin.h>
-#define HAS_CPUID 1
-static void cpuid(uint32_t leaf, uint32_t words[4]) {
-    __cpuid((int *)words, (int)leaf);
-}
-#else
-#define HAS_CPUID 0
-#endif
 
 static void copy(char *to, size_t size, const char *from) {
     while (*from == ' ')
@@ -33,15 +18,15 @@ static void copy(char *to, size_t size, const char *from) {
     to[length] = '\0';
 }
 
-#if HAS_CPUID
+#if ROPE2D_HAS_CPUID
 static void read_brand(char *text) {
     uint32_t words[4];
     text[0] = '\0';
-    cpuid(0x80000000u, words);
+    rope2d_cpuid(0x80000000u, 0, words);
     if (words[0] < 0x80000004u)
         return;
     for (uint32_t i = 0; i < 3; i++) {
-        cpuid(0x80000002u + i, words);
+        rope2d_cpuid(0x80000002u + i, 0, words);
         memcpy(text + 16 * (size_t)i, words, 16);
     }
     text[48] = '\0';
@@ -49,7 +34,7 @@ static void read_brand(char *text) {
 
 static void read_vendor(char *text) {
     uint32_t words[4];
-    cpuid(0, words);
+    rope2d_cpuid(0, 0, words);
     memcpy(text, &words[1], 4);
     memcpy(text + 4, &words[3], 4);
     memcpy(text + 8, &words[2], 4);

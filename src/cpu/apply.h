@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+//
+// An apply on its way through the threads.
+#ifndef ROPE2D_CPU_APPLY_H
+#define ROPE2D_CPU_APPLY_H
+
+#include "../../shaders/shape.h"
+#include "portable.h"
+#include "vector.h"
+
+typedef struct rope2d_cpu_job {
+    const rope2d_plan *plan;
+    const rope2d_positions *positions;
+    const rope2d_work *work;
+    const rope2d_vector *vector; // NULL: the portable path
+    rope2d_cpu_kernel *kernel;   // of the portable path
+    const rope2d_units *units;
+    uint32_t shape[R_TENSORS]; // what r_unit looks at
+    uint64_t heads;            // of all tensors, tokens and batch elements
+    uint32_t tasks;
+    bool streams; // outputs that are not in place go past the caches
+} rope2d_cpu_job;
+
+static inline const unsigned char *rope2d_cpu_head(const rope2d_span *span, uint32_t element, uint64_t batch,
+                                                   uint64_t token, uint64_t head) {
+    return span->first + (batch * (uint64_t)span->batch_stride + token * (uint64_t)span->token_stride +
+                          head * (uint64_t)span->head_stride) *
+                             element;
+}
+
+// The row numbers of a token.
+static inline const int32_t *rope2d_cpu_rows(const rope2d_cpu_job *job, uint64_t batch, uint64_t token) {
+    const rope2d_positions *positions = job->positions;
+    return positions->rows +
+           ((positions->batch == 1 ? 0 : batch) * positions->tokens + job->work->first_token + token) *
+               job->plan->pattern.row_axes;
+}
+
+// Fills a job whose plan, positions, work and vector are given.
+void rope2d_cpu_job_fill(rope2d_cpu_job *job);
+
+// Rotate heads begin to end of a tensor, numbered [batch][token][head].
+void rope2d_portable_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensor, uint64_t begin,
+                           uint64_t end);
+void rope2d_vector_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensor, uint64_t begin,
+                         uint64_t end);
+
+#endif

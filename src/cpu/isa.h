@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// What this processor can do, of that which kernels were written for.
+#ifndef ROPE2D_CPU_ISA_H
+#define ROPE2D_CPU_ISA_H
+
+#include "../internal.h"
+
+// In rising order: on one architecture each has those before it.
+typedef enum rope2d_isa {
+    ROPE2D_ISA_PORTABLE = 0,
+    ROPE2D_ISA_SSE2,
+    ROPE2D_ISA_AVX2,   // and F16C
+    ROPE2D_ISA_AVX512, // F, BW, DQ, VL
+    ROPE2D_ISA_NEON,
+    ROPE2D_ISA_COUNT
+} rope2d_isa;
+
+#if defined(__x86_64__) || (defined(_M_X64) && !defined(_M_ARM64EC))
+#define ROPE2D_X86_64 1
+#else
+#define ROPE2D_X86_64 0
+#endif
+#if defined(__aarch64__) || defined(_M_ARM64)
+#define ROPE2D_AARCH64 1
+#else
+#define ROPE2D_AARCH64 0
+#endif
+
+// The best that processor and operating system support; less where the environment variable ROPE2D_CPU names
+// something less. Programs that run with more rights than their user ignore the variable.
+rope2d_isa rope2d_isa_find(void);
+// What processor and operating system support, whatever the environment says.
+rope2d_isa rope2d_isa_supported(void);
+// "portable C", "SSE2", "AVX2", "AVX-512", "NEON".
+const char *rope2d_isa_name(rope2d_isa isa);
+
+// Bytes of the last cache of this processor; 0 where it does not tell.
+uint64_t rope2d_last_cache_bytes(void);
+
+#endif

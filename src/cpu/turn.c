@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#include "turn_lists.h"
+
+#define LIST(of)                                                                                             \
+    { of, sizeof(of) / sizeof((of)[0]) }
+
+static const struct {
+    const rope2d_turn_kernel *kernels;
+    size_t count;
+} lists[] = {
+#if ROPE2D_X86_64
+    LIST(rope2d_turn_avx512),
+    LIST(rope2d_turn_avx2),
+    LIST(rope2d_turn_sse2),
+#elif ROPE2D_AARCH64
+    LIST(rope2d_turn_neon),
+#endif
+    {NULL, 0},
+};
+
+const rope2d_turn_kernel *rope2d_turn_kernel_at(uint32_t index) {
+    size_t at = index;
+    for (size_t i = 0; lists[i].kernels; i++) {
+        if (at < lists[i].count)
+            return &lists[i].kernels[at];
+        at -= lists[i].count;
+    }
+    return NULL;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// The vector kernels of the CPU: each turns heads by a table that was staged for it, with the bits of
+// shaders/core.h, from one 16- or 32-bit type to the same. Each is listed once, at the end of
+// its turn_*.c; dispatch and tests go by these lists.
+//
+// A kernel goes in steps of `pairs` pairs, whole vectors only. Where the last step of a run is not full it
+// begins earlier and does some pairs twice: a block reads its last two steps before it writes either.
+#ifndef ROPE2D_CPU_TURN_H
+#define ROPE2D_CPU_TURN_H
+
+#include "isa.h"
+
+// Steps of a block: their cosines and sines stay in registers over the heads of a token.
+#define ROPE2D_BLOCK_STEPS 5
+
+// Consecutive steps of a run of pairs. Bytes count from the head's first channel.
+typedef struct rope2d_block {
+    uint32_t first;     // byte of the first pair's lo
+    uint32_t distance;  // bytes from lo to hi; unused by interleaved kernels
+    uint32_t last;      // bytes from the first step to the last
+    uint32_t steps;     // 1 to ROPE2D_BLOCK_STEPS
+    uint32_t pair;      // the first pair
+    uint32_t last_pair; // pairs from the first step to the last
+} rope2d_block;
+
+// `outer` tables, each of which turns `inner` heads. Strides are in bytes, those of the table in floats.
+typedef struct rope2d_turn {
+    const unsigned char *in; // channel 0 of the first head
+    unsigned char *out;
+    const float *table; // staged
+    ptrdiff_t in_inner;
+    ptrdiff_t out_inner;
+    ptrdiff_t in_outer;
+    ptrdiff_t out_outer;
+    size_t table_outer;
+    uint32_t inner;
+    uint32_t outer;
+    const rope2d_block *blocks;
+    uint32_t block_count;
+} rope2d_turn;
+
+typedef void rope2d_turn_fn(const rope2d_turn *turn);
+// Brings the (cos, sin) of a step's pairs into the order that the kernel reads.
+typedef void rope2d_stage_fn(const float *entries, float *staged);
+
+typedef enum rope2d_kernel_pairing {
+    ROPE2D_KERNEL_HALF,       // lo and hi in runs of their own
+    ROPE2D_KERNEL_INTERLEAVED // hi beside lo
+} rope2d_kernel_pairing;
+
+typedef struct rope2d_turn_kernel {
+    const char *name;
+    rope2d_isa isa;
+    rope2d_kernel_pairing pairing;
+    rope2d_element element;
+    uint32_t pairs;  // of a step, the least that a run must have
+    uint32_t bytes;  // from a step to the next
+    uint32_t floats; // of a step's staged table
+    rope2d_turn_fn *turn;
+    rope2d_stage_fn *stage;
+} rope2d_turn_kernel;
+
+// The kernels of this architecture, widest first, those that this processor lacks too; NULL past the last.
+const rope2d_turn_kernel *rope2d_turn_kernel_at(uint32_t index);
+
+#endif

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "turn_lists.h"
+
+#if ROPE2D_X86_64
+
+#include <immintrin.h>
+
+#if defined(__GNUC__)
+#define TURN_FN __attribute__((target("avx2,f16c")))
+#define OP      static inline __attribute__((target("avx2,f16c"), always_inline))
+#else
+#define TURN_FN
+#define OP static __forceinline
+#endif
+
+#define REAL       __m256
+#define WIDTH      8
+#define HALF       __m256
+#define HALF_WIDTH 8
+#define WORDS      __m256i
+#define HAS_F16    1
+
+OP REAL load(const void *p) {
+    return _mm256_loadu_ps(p);
+}
+
+OP void store(void *p, REAL v) {
+    _mm256_storeu_ps(p, v);
+}
+
+OP REAL mul(REAL a, REAL b) {
+    return _mm256_mul_ps(a, b);
+}
+
+OP REAL add(REAL a, REAL b) {
+    return _mm256_add_ps(a, b);
+}
+
+OP REAL sub(REAL a, REAL b) {
+    return _mm256_sub_ps(a, b);
+}
+
+OP REAL swapped(REAL v) {
+    return _mm256_permute_ps(v, 0xb1);
+}
+
+// The processor's conversions differ from core.h's in nothing that is left to see: a signalling NaN becomes
+// quiet here, where a product would make it so.
+OP REAL load_f16(const void *p) {
+    return _mm256_cvtph_ps(_mm_loadu_si128(p));
+}
+
+OP void store_f16(void *p, REAL v) {
+    _mm_storeu_si128(p, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+}
+
+#define half_load load
+#define half_mul  mul
+#define half_add  add
+#define half_sub  sub
+
+OP WORDS load_words(const void *p) {
+    return _mm256_loadu_si256(p);
+}
+
+OP void store_words(void *p, WORDS w) {
+    _mm256_storeu_si256(p, w);
+}
+
+OP HALF even(WORDS w) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(w, 16));
+}
+
+OP HALF odd(WORDS w) {
+    return _mm256_castsi256_ps(_mm256_and_si256(w, _mm256_set1_epi32((int)0xffff0000u)));
+}
+
+// A NaN's lower half is zero, since it comes from a bf16 or is the processor's own: it does not round up.
+OP WORDS rounded(HALF v) {
+    const WORDS bits = _mm256_castps_si256(v);
+    const WORDS odd_bit = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+    return _mm256_add_epi32(bits, _mm256_add_epi32(odd_bit, _mm256_set1_epi32(0x7fff)));
+}
+
+OP WORDS joined(HALF e, HALF o) {
+    return _mm256_blend_epi16(_mm256_srli_epi32(rounded(e), 16), rounded(o), 0xaa);
+}
+
+#include "turn_all_tmpl.h"
+
+// Lanes of 128 bits hold two entries each.
+TURN_FN static void stage_split(const float *entries, float *staged) {
+    const __m256i order = _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7);
+    const REAL a = load(entries);
+    const REAL b = load(entries + 8);
+    store(staged, _mm256_permutevar8x32_ps(_mm256_shuffle_ps(a, b, 0x88), order));
+    store(staged + 8, _mm256_permutevar8x32_ps(_mm256_shuffle_ps(a, b, 0xdd), order));
+}
+
+TURN_FN static void stage_pairs(const float *entries, float *staged) {
+    const REAL a = load(entries);
+    const REAL signs = _mm256_setr_ps(-0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f);
+    store(staged, _mm256_moveldup_ps(a));
+    store(staged + 8, _mm256_xor_ps(_mm256_movehdup_ps(a), signs));
+}
+
+OP REAL low_doubles(REAL a, REAL b) {
+    return _mm256_castpd_ps(_mm256_unpacklo_pd(_mm256_castps_pd(a), _mm256_castps_pd(b)));
+}
+
+OP REAL high_doubles(REAL a, REAL b) {
+    return _mm256_castpd_ps(_mm256_unpackhi_pd(_mm256_castps_pd(a), _mm256_castps_pd(b)));
+}
+
+// Cosines of the even pairs, of the odd ones, then sines. The shuffles leave pairs 0 4 8 12 and 2 6 10 14.
+TURN_FN static void stage_even_odd(const float *entries, float *staged) {
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    const REAL a = load(entries);
+    const REAL b = load(entries + 8);
+    const REAL c = load(entries + 16);
+    const REAL d = load(entries + 24);
+    const REAL even_1 = low_doubles(a, b);
+    const REAL even_2 = low_doubles(c, d);
+    const REAL odd_1 = high_doubles(a, b);
+    const REAL odd_2 = high_doubles(c, d);
+    store(staged, _mm256_permutevar8x32_ps(_mm256_shuffle_ps(even_1, even_2, 0x88), order));
+    store(staged + 8, _mm256_permutevar8x32_ps(_mm256_shuffle_ps(odd_1, odd_2, 0x88), order));
+    store(staged + 16, _mm256_permutevar8x32_ps(_mm256_shuffle_ps(even_1, even_2, 0xdd), order));
+    store(staged + 24, _mm256_permutevar8x32_ps(_mm256_shuffle_ps(odd_1, odd_2, 0xdd), order));
+}
+
+const rope2d_turn_kernel rope2d_turn_avx2[6] = {
+    {"half_f32_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 8, 32, 16, half_f32, stage_split},
+    {"half_f16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F16, 8, 16, 16, half_f16, stage_split},
+    {"half_bf16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, 32, half_bf16,
+     stage_even_odd},
+    {"interleaved_f32_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 4, 32, 16,
+     interleaved_f32, stage_pairs},
+    {"interleaved_f16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 4, 16, 16,
+     interleaved_f16, stage_pairs},
+    {"interleaved_bf16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 8, 32, 16,
+     interleaved_bf16, stage_split},
+};
+
+#endif

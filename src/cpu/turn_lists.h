@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+//
+// Each instruction set's kernels.
+#ifndef ROPE2D_CPU_TURN_LISTS_H
+#define ROPE2D_CPU_TURN_LISTS_H
+
+#include "turn.h"
+
+extern const rope2d_turn_kernel rope2d_turn_sse2[4];
+extern const rope2d_turn_kernel rope2d_turn_avx2[6];
+extern const rope2d_turn_kernel rope2d_turn_avx512[6];
+extern const rope2d_turn_kernel rope2d_turn_neon[6];
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+//
+// Every 64-bit Arm has NEON, with its conversions of binary16.
+#include "turn_lists.h"
+
+#if ROPE2D_AARCH64
+
+#include <arm_neon.h>
+
+#define TURN_FN
+#if defined(__GNUC__)
+#define OP static inline __attribute__((always_inline))
+#else
+#define OP static __forceinline
+#endif
+
+#define REAL       float32x4_t
+#define WIDTH      4
+#define HALF       float32x4_t
+#define HALF_WIDTH 4
+#define WORDS      uint32x4_t
+#define HAS_F16    1
+
+// Through bytes, which need no alignment.
+OP REAL load(const void *p) {
+    return vreinterpretq_f32_u8(vld1q_u8(p));
+}
+
+OP void store(void *p, REAL v) {
+    vst1q_u8(p, vreinterpretq_u8_f32(v));
+}
+
+OP REAL mul(REAL a, REAL b) {
+    return vmulq_f32(a, b);
+}
+
+OP REAL add(REAL a, REAL b) {
+    return vaddq_f32(a, b);
+}
+
+OP REAL sub(REAL a, REAL b) {
+    return vsubq_f32(a, b);
+}
+
+OP REAL swapped(REAL v) {
+    return vrev64q_f32(v);
+}
+
+OP REAL load_f16(const void *p) {
+    return vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(p)));
+}
+
+OP void store_f16(void *p, REAL v) {
+    vst1_u8(p, vreinterpret_u8_f16(vcvt_f16_f32(v)));
+}
+
+#define half_load load
+#define half_mul  mul
+#define half_add  add
+#define half_sub  sub
+
+OP WORDS load_words(const void *p) {
+    return vreinterpretq_u32_u8(vld1q_u8(p));
+}
+
+OP void store_words(void *p, WORDS w) {
+    vst1q_u8(p, vreinterpretq_u8_u32(w));
+}
+
+OP HALF even(WORDS w) {
+    return vreinterpretq_f32_u32(vshlq_n_u32(w, 16));
+}
+
+OP HALF odd(WORDS w) {
+    return vreinterpretq_f32_u32(vandq_u32(w, vdupq_n_u32(0xffff0000u)));
+}
+
+// A NaN's lower half is zero, since it comes from a bf16 or is the processor's own: it does not round up.
+OP WORDS rounded(HALF v) {
+    const WORDS bits = vreinterpretq_u32_f32(v);
+    const WORDS odd_bit = vandq_u32(vshrq_n_u32(bits, 16), vdupq_n_u32(1));
+    return vaddq_u32(bits, vaddq_u32(odd_bit, vdupq_n_u32(0x7fff)));
+}
+
+// The even ones shifted in below the odd ones.
+OP WORDS joined(HALF e, HALF o) {
+    return vsriq_n_u32(rounded(o), rounded(e), 16);
+}
+
+#include "turn_all_tmpl.h"
+
+static void stage_split(const float *entries, float *staged) {
+    const float32x4x2_t both = vld2q_f32(entries);
+    vst1q_f32(staged, both.val[0]);
+    vst1q_f32(staged + 4, both.val[1]);
+}
+
+static void stage_pairs(const float *entries, float *staged) {
+    const REAL a = vld1q_f32(entries);
+    const uint32x4_t signs = vreinterpretq_u32_u64(vdupq_n_u64(UINT64_C(0x80000000)));
+    const uint32x4_t sines = vreinterpretq_u32_f32(vtrn2q_f32(a, a));
+    vst1q_f32(staged, vtrn1q_f32(a, a));
+    vst1q_f32(staged + 4, vreinterpretq_f32_u32(veorq_u32(sines, signs)));
+}
+
+// Cosines of the even pairs, of the odd ones, then sines.
+static void stage_even_odd(const float *entries, float *staged) {
+    const float32x4x4_t all = vld4q_f32(entries);
+    vst1q_f32(staged, all.val[0]);
+    vst1q_f32(staged + 4, all.val[2]);
+    vst1q_f32(staged + 8, all.val[1]);
+    vst1q_f32(staged + 12, all.val[3]);
+}
+
+const rope2d_turn_kernel rope2d_turn_neon[6] = {
+    {"half_f32_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, 8, half_f32, stage_split},
+    {"half_f16_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_F16, 4, 8, 8, half_f16, stage_split},
+    {"half_bf16_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 8, 16, 16, half_bf16,
+     stage_even_odd},
+    {"interleaved_f32_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 2, 16, 8,
+     interleaved_f32, stage_pairs},
+    {"interleaved_f16_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 2, 8, 8, interleaved_f16,
+     stage_pairs},
+    {"interleaved_bf16_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 4, 16, 8,
+     interleaved_bf16, stage_split},
+};
+
+#endif

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+//
+// Every x86-64 has SSE2. binary16 is left to the portable path: processors without F16C are rare.
+#include "turn_lists.h"
+
+#if ROPE2D_X86_64
+
+#include <emmintrin.h>
+
+#define TURN_FN
+#if defined(__GNUC__)
+#define OP static inline __attribute__((always_inline))
+#else
+#define OP static __forceinline
+#endif
+
+#define REAL       __m128
+#define WIDTH      4
+#define HALF       __m128
+#define HALF_WIDTH 4
+#define WORDS      __m128i
+#define HAS_F16    0
+
+OP REAL load(const void *p) {
+    return _mm_loadu_ps(p);
+}
+
+OP void store(void *p, REAL v) {
+    _mm_storeu_ps(p, v);
+}
+
+OP REAL mul(REAL a, REAL b) {
+    return _mm_mul_ps(a, b);
+}
+
+OP REAL add(REAL a, REAL b) {
+    return _mm_add_ps(a, b);
+}
+
+OP REAL sub(REAL a, REAL b) {
+    return _mm_sub_ps(a, b);
+}
+
+OP REAL swapped(REAL v) {
+    return _mm_shuffle_ps(v, v, 0xb1);
+}
+
+#define half_load load
+#define half_mul  mul
+#define half_add  add
+#define half_sub  sub
+
+OP WORDS load_words(const void *p) {
+    return _mm_loadu_si128(p);
+}
+
+OP void store_words(void *p, WORDS w) {
+    _mm_storeu_si128(p, w);
+}
+
+OP HALF even(WORDS w) {
+    return _mm_castsi128_ps(_mm_slli_epi32(w, 16));
+}
+
+OP HALF odd(WORDS w) {
+    return _mm_castsi128_ps(_mm_and_si128(w, _mm_set1_epi32((int)0xffff0000u)));
+}
+
+// A NaN's lower half is zero, since it comes from a bf16 or is the processor's own: it does not round up.
+OP WORDS rounded(HALF v) {
+    const WORDS bits = _mm_castps_si128(v);
+    const WORDS odd_bit = _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_set1_epi32(1));
+    return _mm_add_epi32(bits, _mm_add_epi32(odd_bit, _mm_set1_epi32(0x7fff)));
+}
+
+OP WORDS joined(HALF e, HALF o) {
+    const WORDS upper = _mm_and_si128(rounded(o), _mm_set1_epi32((int)0xffff0000u));
+    return _mm_or_si128(_mm_srli_epi32(rounded(e), 16), upper);
+}
+
+#include "turn_all_tmpl.h"
+
+static void stage_split(const float *entries, float *staged) {
+    const REAL a = load(entries);
+    const REAL b = load(entries + 4);
+    store(staged, _mm_shuffle_ps(a, b, 0x88));
+    store(staged + 4, _mm_shuffle_ps(a, b, 0xdd));
+}
+
+static void stage_pairs(const float *entries, float *staged) {
+    const REAL a = load(entries);
+    store(staged, _mm_shuffle_ps(a, a, 0xa0));
+    store(staged + 4, _mm_xor_ps(_mm_shuffle_ps(a, a, 0xf5), _mm_setr_ps(-0.0f, 0.0f, -0.0f, 0.0f)));
+}
+
+// Cosines of the even pairs, of the odd ones, then sines.
+static void stage_even_odd(const float *entries, float *staged) {
+    const REAL a = load(entries);
+    const REAL b = load(entries + 4);
+    const REAL c = load(entries + 8);
+    const REAL d = load(entries + 12);
+    const REAL even_1 = _mm_shuffle_ps(a, b, 0x44);
+    const REAL even_2 = _mm_shuffle_ps(c, d, 0x44);
+    const REAL odd_1 = _mm_shuffle_ps(a, b, 0xee);
+    const REAL odd_2 = _mm_shuffle_ps(c, d, 0xee);
+    store(staged, _mm_shuffle_ps(even_1, even_2, 0x88));
+    store(staged + 4, _mm_shuffle_ps(odd_1, odd_2, 0x88));
+    store(staged + 8, _mm_shuffle_ps(even_1, even_2, 0xdd));
+    store(staged + 12, _mm_shuffle_ps(odd_1, odd_2, 0xdd));
+}
+
+const rope2d_turn_kernel rope2d_turn_sse2[4] = {
+    {"half_f32_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, 8, half_f32, stage_split},
+    {"half_bf16_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 8, 16, 16, half_bf16,
+     stage_even_odd},
+    {"interleaved_f32_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 2, 16, 8,
+     interleaved_f32, stage_pairs},
+    {"interleaved_bf16_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 4, 16, 8,
+     interleaved_bf16, stage_split},
+};
+
+#endif

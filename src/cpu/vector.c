@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "vector.h"
+
+#include <inttypes.h>
+
+// More pairs would need more room on the stack of a task.
+#define MAX_PAIRS 256
+
+// A run: consecutive pairs whose channels are consecutive as well.
+static uint32_t run_pairs(const rope2d_pattern *pattern, uint32_t first, rope2d_kernel_pairing pairing) {
+    const uint32_t step = pairing == ROPE2D_KERNEL_INTERLEAVED ? 2 : 1;
+    const uint16_t *lo = pattern->lo;
+    const uint16_t *hi = pattern->hi;
+    uint32_t i = first;
+    while (i < pattern->pairs && lo[i] == lo[first] + step * (i - first) &&
+           hi[i] == hi[first] + step * (i - first) && (step == 1 || hi[i] == lo[i] + 1))
+        i++;
+    return i - first;
+}
+
+bool rope2d_vector_suits(const rope2d_turn_kernel *kernel, const rope2d_pattern *pattern) {
+    if (pattern->pairs == 0 || pattern->pairs > MAX_PAIRS || pattern->angles != 1 || pattern->factors != 0)
+        return false;
+    for (uint32_t i = 0; i < pattern->pairs;) {
+        const uint32_t pairs = run_pairs(pattern, i, kernel->pairing);
+        if (pairs < kernel->pairs)
+            return false;
+        i += pairs;
+    }
+    return true;
+}
+
+const rope2d_turn_kernel *rope2d_vector_choose(const rope2d_pattern *pattern, rope2d_element in,
+                                               rope2d_element out, rope2d_isa isa) {
+    const rope2d_turn_kernel *kernel;
+    for (uint32_t i = 0; in == out && (kernel = rope2d_turn_kernel_at(i)) != NULL; i++) {
+        if (kernel->isa <= isa && kernel->element == in && rope2d_vector_suits(kernel, pattern))
+            return kernel;
+    }
+    return NULL;
+}
+
+// The steps of a run in blocks of about equal size, none of a single step that would overlap what the block
+// before has written.
+static void add_blocks(rope2d_vector *v, const rope2d_pattern *pattern, uint32_t first, uint32_t pairs) {
+    const rope2d_turn_kernel *kernel = v->kernel;
+    const uint32_t element = rope2d_element_size(kernel->element);
+    const uint32_t to_bytes = element * (kernel->pairing == ROPE2D_KERNEL_INTERLEAVED ? 2 : 1);
+    const uint32_t steps = (pairs + kernel->pairs - 1) / kernel->pairs;
+    const uint32_t blocks = (steps + ROPE2D_BLOCK_STEPS - 1) / ROPE2D_BLOCK_STEPS;
+    for (uint32_t i = 0; i < blocks; i++) {
+        const uint32_t begin = steps * i / blocks;
+        const uint32_t end = steps * (i + 1) / blocks;
+        const uint32_t at = begin * kernel->pairs;
+        const uint32_t last = i + 1 < blocks ? (end - 1) * kernel->pairs : pairs - kernel->pairs;
+        v->blocks[v->block_count++] = (rope2d_block){
+            .first = pattern->lo[first + at] * element,
+            .distance = (uint32_t)(pattern->hi[first] - pattern->lo[first]) * element,
+            .last = (last - at) * to_bytes,
+            .steps = end - begin,
+            .pair = first + at,
+            .last_pair = last - at,
+        };
+    }
+    v->staged += steps * kernel->floats;
+}
+
+static void add_segments(rope2d_vector *v, const rope2d_pattern *pattern) {
+    for (uint32_t i = 0; i < pattern->pairs; i++) {
+        rope2d_segment *before = v->segment_count > 0 ? &v->segments[v->segment_count - 1] : NULL;
+        if (before && before->axis == pattern->axis[i])
+            before->count++;
+        else
+            v->segments[v->segment_count++] = (rope2d_segment){i, 1, pattern->axis[i]};
+    }
+}
+
+static void add_passes(rope2d_vector *v, const rope2d_pattern *pattern) {
+    const uint32_t element = rope2d_element_size(v->kernel->element);
+    const rope2d_units *single = &pattern->single;
+    for (uint32_t i = single->pairs; i < single->count; i++) {
+        const uint32_t at = (single->words[i] & 0xfff) * element;
+        rope2d_pass *before = v->pass_count > 0 ? &v->passes[v->pass_count - 1] : NULL;
+        if (before && before->first + before->size == at)
+            before->size += element;
+        else
+            v->passes[v->pass_count++] = (rope2d_pass){at, element};
+    }
+}
+
+rope2d_status rope2d_vector_create(rope2d_vector **vector, const rope2d_turn_kernel *kernel,
+                                   const rope2d_pattern *pattern, const rope2d_host *host) {
+    rope2d_vector *v = rope2d_allocate(host, 1, sizeof(*v));
+    *vector = v;
+    if (!v)
+        return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "no memory for a plan of vectors");
+    v->kernel = kernel;
+    v->room = pattern->head_dim;
+    v->blocks = rope2d_allocate(host, v->room, sizeof(*v->blocks));
+    v->segments = rope2d_allocate(host, v->room, sizeof(*v->segments));
+    v->passes = rope2d_allocate(host, v->room, sizeof(*v->passes));
+    if (!v->blocks || !v->segments || !v->passes)
+        return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "no memory for %" PRIu32 " channels of a plan",
+                           v->room);
+    for (uint32_t i = 0; i < pattern->pairs;) {
+        const uint32_t pairs = run_pairs(pattern, i, kernel->pairing);
+        add_blocks(v, pattern, i, pairs);
+        i += pairs;
+    }
+    add_segments(v, pattern);
+    add_passes(v, pattern);
+    return ROPE2D_OK;
+}
+
+void rope2d_vector_destroy(rope2d_vector *vector, const rope2d_host *host) {
+    if (!vector)
+        return;
+    rope2d_release(host, vector->blocks, vector->room, sizeof(*vector->blocks));
+    rope2d_release(host, vector->segments, vector->room, sizeof(*vector->segments));
+    rope2d_release(host, vector->passes, vector->room, sizeof(*vector->passes));
+    rope2d_release(host, vector, 1, sizeof(*vector));
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+//
+// Stages the tables of a few tokens, and hands their heads to the plan's kernel.
+#include "apply.h"
+
+#include <string.h>
+
+// A tile: what one call of a kernel gets.
+#define TILE_FLOATS 2048
+#define TILE_TABLES 8
+#define MAX_ENTRIES 256 // pairs of a plan; see vector.c
+
+// Heads whose tables are staged together: those of a tile of tokens, or where each head has frequencies of
+// its own, some heads of a token.
+typedef struct heads_tile {
+    const rope2d_cpu_job *job;
+    const rope2d_checked_tensor *tensor;
+    uint64_t batch;
+    uint64_t token;
+    uint32_t tokens;
+    uint32_t head;
+    uint32_t heads;
+} heads_tile;
+
+typedef struct tables {
+    float staged[TILE_FLOATS];
+    float entries[2 * MAX_ENTRIES];
+    int32_t rows[ROPE2D_MAX_AXES]; // that `entries` holds
+} tables;
+
+static const float *table_row(const rope2d_cpu_job *job, int32_t row, uint32_t head) {
+    const rope2d_positions *positions = job->positions;
+    const uint32_t bounded =
+        (uint32_t)row < positions->table_rows ? (uint32_t)row : positions->table_rows - 1;
+    return positions->table +
+           2 * ((size_t)bounded * positions->table_columns + (size_t)head * job->shape[R_TABLE_HEAD_STRIDE]);
+}
+
+static void stage(const rope2d_vector *v, const float *entries, float *staged) {
+    const rope2d_turn_kernel *kernel = v->kernel;
+    for (uint32_t b = 0; b < v->block_count; b++) {
+        const rope2d_block *block = &v->blocks[b];
+        const float *from = entries + 2 * (size_t)block->pair;
+        for (uint32_t i = 0; i + 1 < block->steps; i++, staged += kernel->floats)
+            kernel->stage(from + 2 * (size_t)i * kernel->pairs, staged);
+        kernel->stage(from + 2 * (size_t)block->last_pair, staged);
+        staged += kernel->floats;
+    }
+}
+
+// The (cos, sin) of a token's pairs in one piece, and staged.
+static void stage_rows(const rope2d_cpu_job *job, const int32_t *rows, uint32_t head, tables *t,
+                       float *staged) {
+    const rope2d_vector *v = job->vector;
+    if (v->segment_count == 1) {
+        stage(v, table_row(job, rows[v->segments[0].axis], head), staged);
+        return;
+    }
+    for (uint32_t i = 0; i < v->segment_count; i++) {
+        const rope2d_segment *s = &v->segments[i];
+        memcpy(t->entries + 2 * (size_t)s->pair, table_row(job, rows[s->axis], head) + 2 * (size_t)s->pair,
+               2 * (size_t)s->count * sizeof(float));
+    }
+    stage(v, t->entries, staged);
+}
+
+// What a token's row numbers say: negative ones turn nothing.
+typedef enum turning { TURNS, TURNS_NOT, TURNS_PARTLY } turning;
+
+static turning turning_of(const int32_t *rows, uint32_t count) {
+    uint32_t negative = 0;
+    for (uint32_t i = 0; i < count; i++)
+        negative += rows[i] < 0;
+    return negative == 0 ? TURNS : negative == count ? TURNS_NOT : TURNS_PARTLY;
+}
+
+static void copy_passes(const rope2d_vector *v, const unsigned char *in, unsigned char *out) {
+    for (uint32_t i = 0; i < v->pass_count; i++)
+        memcpy(out + v->passes[i].first, in + v->passes[i].first, v->passes[i].size);
+}
+
+// The kernel turns pairs; what else a head has passes through.
+static void turn(const rope2d_cpu_job *job, const rope2d_turn *t, bool in_place) {
+    const rope2d_vector *v = job->vector;
+    v->kernel->turn(t);
+    if (in_place || v->pass_count == 0)
+        return;
+    for (uint32_t o = 0; o < t->outer; o++)
+        for (uint32_t i = 0; i < t->inner; i++)
+            copy_passes(v, t->in + (ptrdiff_t)o * t->in_outer + (ptrdiff_t)i * t->in_inner,
+                        t->out + (ptrdiff_t)o * t->out_outer + (ptrdiff_t)i * t->out_inner);
+}
+
+// Tokens of a tile, each with one table for all its heads, in the order in which they lie in memory.
+static void turn_tokens(const heads_tile *tile, const float *staged) {
+    const rope2d_cpu_job *job = tile->job;
+    const rope2d_checked_tensor *tensor = tile->tensor;
+    const uint32_t element = rope2d_element_size(job->plan->in);
+    rope2d_turn t = {
+        .in = rope2d_cpu_head(&tensor->in, element, tile->batch, tile->token, tile->head),
+        .out = (unsigned char *)rope2d_cpu_head(&tensor->out, element, tile->batch, tile->token, tile->head),
+        .table = staged,
+        .in_inner = (ptrdiff_t)tensor->in.head_stride * (ptrdiff_t)element,
+        .out_inner = (ptrdiff_t)tensor->out.head_stride * (ptrdiff_t)element,
+        .in_outer = (ptrdiff_t)tensor->in.token_stride * (ptrdiff_t)element,
+        .out_outer = (ptrdiff_t)tensor->out.token_stride * (ptrdiff_t)element,
+        .table_outer = job->vector->staged,
+        .inner = tile->heads,
+        .outer = tile->tokens,
+        .blocks = job->vector->blocks,
+        .block_count = job->vector->block_count,
+    };
+    const bool by_heads = tensor->out.head_stride > tensor->out.token_stride && tile->tokens > 1;
+    const uint32_t calls = by_heads ? tile->heads : 1;
+    if (by_heads)
+        t.inner = 1;
+    for (uint32_t i = 0; i < calls; i++) {
+        turn(job, &t, tensor->in_place);
+        t.in += t.in_inner;
+        t.out += t.out_inner;
+    }
+}
+
+// Heads of one token, each with a table of its own.
+static void turn_heads(const heads_tile *tile, const float *staged) {
+    const rope2d_cpu_job *job = tile->job;
+    const rope2d_checked_tensor *tensor = tile->tensor;
+    const uint32_t element = rope2d_element_size(job->plan->in);
+    const rope2d_turn t = {
+        .in = rope2d_cpu_head(&tensor->in, element, tile->batch, tile->token, tile->head),
+        .out = (unsigned char *)rope2d_cpu_head(&tensor->out, element, tile->batch, tile->token, tile->head),
+        .table = staged,
+        .in_outer = (ptrdiff_t)tensor->in.head_stride * (ptrdiff_t)element,
+        .out_outer = (ptrdiff_t)tensor->out.head_stride * (ptrdiff_t)element,
+        .table_outer = job->vector->staged,
+        .inner = 1,
+        .outer = tile->heads,
+        .blocks = job->vector->blocks,
+        .block_count = job->vector->block_count,
+    };
+    turn(job, &t, tensor->in_place);
+}
+
+static void copy_heads(const heads_tile *tile) {
+    const rope2d_checked_tensor *tensor = tile->tensor;
+    const uint32_t element = rope2d_element_size(tile->job->plan->in);
+    const size_t size = (size_t)tile->job->plan->pattern.head_dim * element;
+    for (uint32_t i = 0; i < tile->heads && !tensor->in_place; i++)
+        memcpy((unsigned char *)rope2d_cpu_head(&tensor->out, element, tile->batch, tile->token,
+                                                (uint64_t)tile->head + i),
+               rope2d_cpu_head(&tensor->in, element, tile->batch, tile->token, (uint64_t)tile->head + i),
+               size);
+}
+
+// Some heads of one token.
+static void rotate_token(heads_tile *tile, turning turns, tables *t) {
+    const rope2d_cpu_job *job = tile->job;
+    const rope2d_vector *v = job->vector;
+    const int32_t *rows = rope2d_cpu_rows(job, tile->batch, tile->token);
+    const uint32_t end = tile->head + tile->heads;
+    if (turns == TURNS_NOT) {
+        copy_heads(tile);
+    } else if (turns == TURNS_PARTLY) {
+        const uint64_t first = (tile->batch * job->work->tokens + tile->token) * tile->tensor->heads;
+        rope2d_portable_heads(job, tile->tensor, first + tile->head, first + end);
+    } else if (job->plan->pattern.freq_heads == 1) {
+        stage_rows(job, rows, 0, t, t->staged);
+        turn_tokens(tile, t->staged);
+    } else {
+        for (; tile->head < end; tile->head += tile->heads) {
+            const uint32_t room = TILE_FLOATS / v->staged;
+            tile->heads = end - tile->head < room ? end - tile->head : room;
+            for (uint32_t i = 0; i < tile->heads; i++)
+                stage_rows(job, rows, tile->head + i, t, t->staged + (size_t)i * v->staged);
+            turn_heads(tile, t->staged);
+        }
+    }
+}
+
+// As many whole tokens as a tile takes, up to `most`; returns how many.
+static uint32_t rotate_tokens(heads_tile *tile, uint64_t most, tables *t) {
+    const rope2d_cpu_job *job = tile->job;
+    const rope2d_vector *v = job->vector;
+    const uint32_t axes = job->plan->pattern.row_axes;
+    const int32_t *rows = rope2d_cpu_rows(job, tile->batch, tile->token);
+    const turning turns = turning_of(rows, axes);
+    tile->tokens = 1;
+    if (turns != TURNS || job->plan->pattern.freq_heads > 1) {
+        rotate_token(tile, turns, t);
+        return 1;
+    }
+    uint32_t room = TILE_FLOATS / v->staged;
+    if (room > TILE_TABLES)
+        room = TILE_TABLES;
+    if (room > most)
+        room = (uint32_t)most;
+    stage_rows(job, rows, 0, t, t->staged);
+    for (; tile->tokens < room; tile->tokens++) {
+        rows += axes;
+        if (turning_of(rows, axes) != TURNS)
+            break;
+        stage_rows(job, rows, 0, t, t->staged + (size_t)tile->tokens * v->staged);
+    }
+    turn_tokens(tile, t->staged);
+    return tile->tokens;
+}
+
+void rope2d_vector_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensor, uint64_t begin,
+                         uint64_t end) {
+    const uint64_t tokens = job->work->tokens;
+    tables t;
+    for (uint64_t at = begin; at < end;) {
+        const uint64_t token = at / tensor->heads;
+        heads_tile tile = {
+            .job = job,
+            .tensor = tensor,
+            .batch = token / tokens,
+            .token = token % tokens,
+            .tokens = 1,
+            .head = (uint32_t)(at % tensor->heads),
+        };
+        const uint64_t left = tensor->heads - tile.head;
+        tile.heads = (uint32_t)(left < end - at ? left : end - at);
+        if (tile.heads == tensor->heads) {
+            const uint64_t whole = (end - at) / tensor->heads;
+            const uint64_t here = tokens - tile.token;
+            at += rotate_tokens(&tile, whole < here ? whole : here, &t) * (uint64_t)tensor->heads;
+        } else {
+            at += tile.heads;
+            rotate_token(
+                &tile, turning_of(rope2d_cpu_rows(job, tile.batch, tile.token), job->plan->pattern.row_axes),
+                &t);
+        }
+    }
+}

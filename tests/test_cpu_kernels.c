@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+// Each vector kernel that this processor has against the portable path, bit by bit: random patterns, layouts,
+// tables and inputs, in place and out of place, in ranges that begin and end inside a token, with every other
+// byte of the memory watched.
+#include "check.h"
+#include "counter.h"
+#include "cpu/apply.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SEEDS      96 // for each kernel
+#define MAX_DIM    288
+#define MAX_PAIRS  (MAX_DIM / 2)
+#define MAX_HEADS  5
+#define MAX_TOKENS 12
+#define MAX_BATCH  2
+#define MAX_AXES   3
+#define GAP        9
+#define BYTES      ((MAX_DIM + GAP) * MAX_HEADS * (MAX_TOKENS + 1) * MAX_BATCH * 4)
+
+static uint64_t seed;
+static uint64_t drawn;
+static uint32_t below(uint32_t bound) {
+    return counter_below(counter_word(seed, 1, drawn++), bound);
+}
+
+struct scene {
+    rope2d_spec spec;
+    float freqs[MAX_AXES * MAX_HEADS * MAX_PAIRS];
+    float coordinates[MAX_BATCH * MAX_TOKENS * MAX_AXES];
+    uint32_t batch, heads;
+    uint64_t tokens, first_token;
+    bool in_place, is_finite;
+    rope2d_checked_tensor tensor;
+};
+
+static unsigned char input[BYTES + 64];
+static unsigned char outputs[2][BYTES + 64]; // of the kernel and of the portable path
+
+static void draw_spec(struct scene *s, const rope2d_turn_kernel *kernel) {
+    static const uint32_t dims[] = {16, 32, 64, 72, 80, 88, 128, 256};
+    rope2d_spec *spec = &s->spec;
+    *spec = (rope2d_spec){.struct_size = sizeof(*spec), .axes = 1 + below(MAX_AXES)};
+    spec->head_dim = below(3) ? dims[below(8)] : 2 * kernel->pairs + below(MAX_DIM - 2 * kernel->pairs);
+    spec->rotary_dim = below(2) ? spec->head_dim / 2 * 2 : 2 + 2 * below(spec->head_dim / 2);
+    spec->rotary_begin = below(spec->head_dim - spec->rotary_dim + 1);
+    spec->pairing = ROPE2D_PAIRING_INTERLEAVED;
+    if (kernel->pairing == ROPE2D_KERNEL_HALF)
+        spec->pairing = below(2) ? ROPE2D_PAIRING_HALF : ROPE2D_PAIRING_SEGMENT_HALF;
+    if (spec->pairing == ROPE2D_PAIRING_SEGMENT_HALF && spec->rotary_dim % (2 * spec->axes) != 0)
+        spec->pairing = ROPE2D_PAIRING_HALF;
+    spec->freq_heads = below(4) == 0 ? s->heads : 1;
+    const uint32_t pairs = spec->rotary_dim / 2;
+    const bool axial = below(3) != 0;
+    const uint32_t stretch = below(2) ? 1 : pairs / spec->axes + 1; // of pairs that one axis turns
+    for (uint32_t a = 0; a < spec->axes; a++)
+        for (uint32_t h = 0; h < spec->freq_heads; h++)
+            for (uint32_t p = 0; p < pairs; p++)
+                s->freqs[(a * spec->freq_heads + h) * pairs + p] =
+                    axial && p / stretch % spec->axes != a ? 0
+                                                           : counter_uniform(counter_word(seed, 2, drawn++));
+    spec->freqs = s->freqs;
+}
+
+static void draw_tensor(struct scene *s, const rope2d_turn_kernel *kernel) {
+    const uint32_t element = rope2d_element_size(kernel->element);
+    const int64_t dim = s->spec.head_dim + below(2) * below(GAP);
+    const bool tokens_apart = below(2) != 0;
+    rope2d_span span = {.first = input + element * below(8)};
+    span.head_stride = tokens_apart ? dim : dim * (int64_t)s->tokens;
+    span.token_stride = tokens_apart ? dim * s->heads + below(2) * below(GAP) : dim;
+    span.batch_stride =
+        tokens_apart ? span.token_stride * (int64_t)s->tokens : dim * (int64_t)s->tokens * s->heads;
+    s->tensor = (rope2d_checked_tensor){.heads = s->heads, .in_place = s->in_place, .in = span, .out = span};
+}
+
+// Numbers of every kind; with is_finite no two of a pair are infinite or NaN, so that no bit is left open.
+static void draw_inputs(struct scene *s, rope2d_element type, const rope2d_pattern *pattern) {
+    static const enum counter_mode modes[] = {COUNTER_SPECIAL, COUNTER_FINITE, COUNTER_BELL};
+    const enum counter_mode mode = modes[s->is_finite ? 1 + below(2) : 0];
+    const uint32_t element = rope2d_element_size(type);
+    counter_fill(input, (enum counter_type)type, mode, seed, 3, 0, sizeof(input) / element);
+    const uint32_t infinity = type == ROPE2D_F32 ? 0x7f800000u : type == ROPE2D_F16 ? 0x7c00u : 0x7f80u;
+    for (uint64_t at = 0; s->is_finite && at < (uint64_t)s->tokens * s->heads; at++) {
+        unsigned char *head =
+            s->tensor.in.first + element * ((int64_t)(at % s->heads) * s->tensor.in.head_stride +
+                                            (int64_t)(at / s->heads) * s->tensor.in.token_stride);
+        const uint32_t pair = below(pattern->pairs);
+        const uint32_t special = infinity | below(3) * below(infinity & -infinity);
+        memcpy(head + element * (below(2) ? pattern->lo[pair] : pattern->hi[pair]), &special, element);
+    }
+}
+
+// Any finite numbers, not only cosines: their products reach every rounding, overflow and underflow.
+static void draw_table(rope2d_positions *positions) {
+    const uint32_t kind = below(3);
+    const size_t floats = 2 * (size_t)positions->table_entries;
+    if (kind > 0)
+        counter_fill(positions->table, COUNTER_F32, kind == 1 ? COUNTER_FINITE : COUNTER_BELL, seed, 4, 0,
+                     floats);
+    for (size_t i = 0; kind > 0 && i < floats; i++)
+        if (below(8) == 0)
+            positions->table[i] = below(2) ? 1.0f : 0.0f;
+    for (uint64_t i = 0; i < positions->row_count; i++)
+        if (below(24) == 0)
+            positions->rows[i] = -1;
+}
+
+static bool is_nan(rope2d_element type, const unsigned char *at) {
+    uint32_t bits = 0;
+    memcpy(&bits, at, rope2d_element_size(type));
+    if (type == ROPE2D_F32)
+        return (bits & 0x7fffffffu) > 0x7f800000u;
+    return (bits & 0x7fffu) > (type == ROPE2D_F16 ? 0x7c00u : 0x7f80u);
+}
+
+// The first byte that differs, of whatever it is; -1: none.
+static ptrdiff_t compare(const struct scene *s, rope2d_element type) {
+    const size_t element = rope2d_element_size(type);
+    for (size_t at = 0; at + element <= sizeof(outputs[0]); at += element) {
+        if (memcmp(outputs[0] + at, outputs[1] + at, element) == 0)
+            continue;
+        if (s->is_finite || !is_nan(type, outputs[0] + at) || !is_nan(type, outputs[1] + at))
+            return (ptrdiff_t)at;
+    }
+    return -1;
+}
+
+static void run(const struct scene *s, rope2d_plan *plan, const rope2d_positions *positions,
+                const rope2d_vector *vector, unsigned char *output) {
+    rope2d_checked_tensor tensor = s->tensor;
+    const ptrdiff_t first = tensor.in.first - input;
+    memset(output, 0x5a, sizeof(outputs[0]));
+    if (s->in_place) {
+        memcpy(output, input, sizeof(input));
+        tensor.in.first = output + first;
+    }
+    tensor.out.first = output + first;
+    const rope2d_work work = {.batch = s->batch,
+                              .first_token = s->first_token,
+                              .tokens = s->tokens,
+                              .tensor_count = 1,
+                              .tensors = &tensor};
+    rope2d_cpu_job job = {.plan = plan, .positions = positions, .work = &work, .vector = vector};
+    rope2d_cpu_job_fill(&job);
+    const uint64_t cut = below((uint32_t)job.heads);
+    const rope2d_control control = rope2d_control_enter();
+    (vector ? rope2d_vector_heads : rope2d_portable_heads)(&job, &tensor, 0, cut);
+    (vector ? rope2d_vector_heads : rope2d_portable_heads)(&job, &tensor, cut, job.heads);
+    rope2d_control_leave(control);
+}
+
+static bool run_both(struct scene *s, const rope2d_turn_kernel *kernel, rope2d_plan *plan,
+                     rope2d_positions *positions) {
+    rope2d_vector *vector = NULL;
+    draw_tensor(s, kernel);
+    draw_inputs(s, kernel->element, &plan->pattern);
+    draw_table(positions);
+    bool good = rope2d_vector_create(&vector, kernel, &plan->pattern, &plan->device->host) == ROPE2D_OK;
+    if (good) {
+        run(s, plan, positions, vector, outputs[0]);
+        run(s, plan, positions, NULL, outputs[1]);
+    }
+    rope2d_vector_destroy(vector, &plan->device->host);
+    const ptrdiff_t at = good ? compare(s, kernel->element) : 0;
+    return CHECK(at < 0,
+                 "kernel %s, seed %" PRIu64 ": head_dim %u, rotary %u from %u, pairing %u, %u heads, "
+                 "in place %d: byte %td",
+                 kernel->name, seed, s->spec.head_dim, s->spec.rotary_dim, s->spec.rotary_begin,
+                 (unsigned)s->spec.pairing, s->heads, s->in_place, at);
+}
+
+// False where the pattern that the seed draws is none for this kernel.
+static bool try_seed(rope2d_device *device, const rope2d_turn_kernel *kernel) {
+    static struct scene s;
+    drawn = 0;
+    s.heads = 1 + below(MAX_HEADS);
+    s.batch = 1 + below(MAX_BATCH);
+    s.in_place = below(2) != 0;
+    s.is_finite = below(3) != 0;
+    draw_spec(&s, kernel);
+    const uint32_t tokens = 1 + below(MAX_TOKENS);
+    s.first_token = below(tokens);
+    s.tokens = 1 + below(tokens - (uint32_t)s.first_token);
+    for (size_t i = 0; i < sizeof(s.coordinates) / sizeof(s.coordinates[0]); i++)
+        s.coordinates[i] = (float)below(5);
+    const rope2d_positions_params where = {.struct_size = sizeof(where),
+                                           .spec = &s.spec,
+                                           .tokens = tokens,
+                                           .batch = below(2) ? 1 : s.batch,
+                                           .coordinates = s.coordinates};
+    const rope2d_plan_params types = {.struct_size = sizeof(types),
+                                      .spec = &s.spec,
+                                      .in = kernel->element,
+                                      .out = kernel->element,
+                                      .flags = ROPE2D_PLAN_NO_SELF_TEST};
+    rope2d_positions *positions = NULL;
+    rope2d_plan *plan = NULL;
+    bool suits = false;
+    if (CHECK(rope2d_positions_create(device, &where, &positions) == ROPE2D_OK &&
+                  rope2d_plan_create(device, &types, &plan) == ROPE2D_OK,
+              "kernel %s, seed %" PRIu64 ": no plan", kernel->name, seed)) {
+        suits = rope2d_vector_suits(kernel, &plan->pattern);
+        if (suits)
+            (void)run_both(&s, kernel, plan, positions);
+    }
+    rope2d_plan_destroy(plan);
+    rope2d_positions_destroy(positions);
+    return suits;
+}
+
+static void test_kernel(rope2d_device *device, const rope2d_turn_kernel *kernel) {
+    uint32_t tried = 0;
+    if (kernel->isa > rope2d_isa_supported()) {
+        check_skip("kernel %s: this processor has none of %s", kernel->name, rope2d_isa_name(kernel->isa));
+        return;
+    }
+    for (seed = 1; seed <= SEEDS; seed++)
+        tried += try_seed(device, kernel);
+    CHECK(tried > SEEDS / 4, "kernel %s: only %u seeds suit it", kernel->name, tried);
+}
+
+int main(void) {
+    const rope2d_device_params params = {.struct_size = sizeof(params)};
+    rope2d_device *device = NULL;
+    CHECK(rope2d_device_create(&params, &device) == ROPE2D_OK, "no CPU");
+    const rope2d_turn_kernel *kernel;
+    for (uint32_t i = 0; device && (kernel = rope2d_turn_kernel_at(i)) != NULL; i++)
+        test_kernel(device, kernel);
+    rope2d_device_destroy(device);
+    return check_finish();
+}
