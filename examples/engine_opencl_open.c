@@ -87,8 +87,10 @@ rope2d_status engine_open(engine *own, cl_device_id device) {
     const rope2d_plan_params types = {.struct_size = sizeof(types), .spec = &spec};
     const rope2d_positions_params grid = {
         .struct_size = sizeof(grid), .spec = &spec, .tokens = TOKENS, .coordinates = &yx[0][0]};
-    const rope2d_opencl_view q = {own->q, 0, 0, HEADS * HEAD_DIM, HEAD_DIM};
-    const rope2d_opencl_view k = {own->k, 0, 0, HEADS * HEAD_DIM, HEAD_DIM};
+    const rope2d_opencl_view q = {
+        .memory = own->q, .token_stride = HEADS * HEAD_DIM, .head_stride = HEAD_DIM};
+    const rope2d_opencl_view k = {
+        .memory = own->k, .token_stride = HEADS * HEAD_DIM, .head_stride = HEAD_DIM};
     const rope2d_opencl_tensor qk[2] = {{HEADS, .in = q}, {HEADS, .in = k}}; // in place
     const rope2d_opencl_binding_params bound = {
         .struct_size = sizeof(bound), .batch = 1, .tokens = TOKENS, .tensor_count = 2, .tensors = qk};

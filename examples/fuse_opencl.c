@@ -84,7 +84,7 @@ static rope2d_status run(program *own, cl_uint fused, float *scores) {
 }
 
 static rope2d_status rotate_both(program *own) {
-    rope2d_opencl_view q = {own->q, 0, 0, HEAD_DIM, HEAD_DIM}, k = q;
+    rope2d_opencl_view q = {.memory = own->q, .token_stride = HEAD_DIM, .head_stride = HEAD_DIM}, k = q;
     k.memory = own->k;
     rope2d_opencl_tensor qk[2] = {{1, .in = q}, {1, .in = k}};
     rope2d_opencl_binding_params bound = {sizeof(bound), .batch = 1, .tokens = TOKENS, .tensor_count = 2,

@@ -138,7 +138,7 @@ rope2d_status rope2d_device_get_cache(rope2d_device *device, void *data, uint64_
     if (data && room < packed.size)
         status = rope2d_fail(&device->host, ROPE2D_ERROR_LIMIT,
                              "*size is %" PRIu64 ", the cache has %" PRIu64 " bytes", room, packed.size);
-    else if (data)
+    else if (data && packed.bytes)
         memcpy(data, packed.bytes, (size_t)packed.size);
     rope2d_blob_release(&device->host, &packed);
     return status;

@@ -161,8 +161,11 @@ static rope2d_tensor host_tensor(const example *what, void *base, uint64_t bytes
 }
 
 static rope2d_opencl_view device_view(const rope2d_view *view, cl_mem memory) {
-    return (rope2d_opencl_view){memory, view->offset, view->batch_stride, view->token_stride,
-                                view->head_stride};
+    return (rope2d_opencl_view){.memory = memory,
+                                .offset = view->offset,
+                                .batch_stride = view->batch_stride,
+                                .token_stride = view->token_stride,
+                                .head_stride = view->head_stride};
 }
 
 // Tokens 0 to 20 with the positions from token 5 on, as rope2d_apply does on the CPU; the bytes beside them
@@ -293,7 +296,7 @@ static void check_refusals(program *own, const made *mine, rope2d_opencl_binding
        rope2d_opencl_binding_create(mine->plan, mine->positions, &params, &binding));
     params.batch = 1;
     params.tokens = 4;
-    tensor.in = tensor.out = (rope2d_opencl_view){NULL, 0, 0, HEADS * DIM, DIM};
+    tensor.in = tensor.out = (rope2d_opencl_view){.token_stride = HEADS * DIM, .head_stride = DIM};
     tensor.in.memory = clCreateSubBuffer(memory, 0, CL_BUFFER_CREATE_TYPE_REGION, &regions[0], NULL);
     tensor.out.memory = clCreateSubBuffer(memory, 0, CL_BUFFER_CREATE_TYPE_REGION, &regions[1], NULL);
     IS(ROPE2D_OK, rope2d_opencl_binding_create(mine->plan, mine->positions, &params, &binding));

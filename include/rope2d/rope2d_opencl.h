@@ -52,13 +52,20 @@ ROPE2D_API rope2d_status rope2d_opencl_device_adopt(const rope2d_opencl_device_p
 // ------------------------------------------------------------------------------------------------------------
 // bindings
 
-// Where the elements of a tensor lie in a buffer of the caller's: as rope2d_view, with a cl_mem for a base.
+// Where the elements of a tensor lie in memory of the caller's: as rope2d_view, with a cl_mem or, where the
+// device has it, a pointer for a base.
 typedef struct rope2d_opencl_view {
-    cl_mem memory;        // a buffer or sub-buffer of the device's context
+    cl_mem memory;        // a buffer or sub-buffer of the device's context; NULL: `pointer`
     uint64_t offset;      // of the first element; bytes; any multiple of the element's size
     int64_t batch_stride; // elements
     int64_t token_stride;
     int64_t head_stride;
+    // Shared virtual memory (OpenCL 2.0, coarse-grained or fine-grained, a host's pointer where the device
+    // takes any), or unified shared memory of cl_intel_unified_shared_memory: a multiple of 16. Other devices
+    // say ROPE2D_ERROR_UNSUPPORTED. Coarse-grained memory must not be mapped while a kernel uses it. NULL:
+    // `memory`; never both.
+    void *pointer;
+    uint64_t size; // bytes at `pointer`; of `memory` it is not asked
 } rope2d_opencl_view;
 
 typedef struct rope2d_opencl_tensor {
@@ -89,7 +96,8 @@ typedef struct rope2d_opencl_binding_params {
 // buffers must outlive it. Thread-safety: one thread at a time.
 typedef struct rope2d_opencl_binding rope2d_opencl_binding;
 
-// Checks as rope2d_apply does, overlaps included, those of sub-buffers too. Elements are numbered in 32 bits
+// Checks as rope2d_apply does, overlaps included, those of sub-buffers too; a buffer is taken to share no
+// memory with a pointer. Elements are numbered in 32 bits
 // from the beginning of their memory, and all is one dispatch: what is larger is ROPE2D_ERROR_LIMIT, and
 // wants sub-buffers or several bindings, as do positions that are larger than the device's largest buffer.
 ROPE2D_API rope2d_status rope2d_opencl_binding_create(const rope2d_plan *plan,

@@ -8,4 +8,10 @@
 
 #include "rope2d/rope2d_opencl.h"
 
+// view.c: fills the tensors, zeroed, as the checks want them, at addresses that stand for the caller's
+// memory: what may overlap has overlapping addresses. None is ever followed.
+rope2d_status rope2d_cl_views_place(const rope2d_cl_device *device,
+                                    const rope2d_opencl_binding_params *params, rope2d_tensor *tensors,
+                                    bool *has_pointers);
+
 #endif

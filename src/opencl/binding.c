@@ -19,81 +19,28 @@ struct rope2d_opencl_binding {
     rope2d_work work;
     rope2d_checked_tensor tensors[ROPE2D_OPENCL_MAX_TENSORS];
     rope2d_piece piece;
+    rope2d_cl_pointers pointers; // where a tensor has one
 };
 
 _Static_assert(ROPE2D_OPENCL_MAX_TENSORS == R_MAX_DISPATCH_TENSORS, "a binding is one dispatch");
 
 // ------------------------------------------------------------------------------------------------ the memory
 
-enum { MOST_ROOTS = 2 * ROPE2D_OPENCL_MAX_TENSORS };
-
-// Buffers have no addresses, but the checks of overlaps want some: each root has a range of its own.
-typedef struct address_space {
-    const rope2d_cl *cl;
-    cl_mem roots[MOST_ROOTS];
-    uint64_t addresses[MOST_ROOTS];
-    uint32_t count;
-    uint64_t next;
-} address_space;
-
-static rope2d_status find_root(address_space *space, cl_mem root, uint64_t *address) {
-    const rope2d_cl *cl = space->cl;
-    rope2d_status status = ROPE2D_OK;
-    size_t size = 0;
-    for (uint32_t i = 0; i < space->count; i++) {
-        if (space->roots[i] == root) {
-            *address = space->addresses[i];
-            return ROPE2D_OK;
-        }
-    }
-    CL(cl->GetMemObjectInfo(root, CL_MEM_SIZE, sizeof(size), &size, NULL));
-    *address = space->next;
-    space->roots[space->count] = root;
-    space->addresses[space->count++] = space->next;
-    space->next += ((uint64_t)size + 8191) / 4096 * 4096;
-fail:
-    return status;
-}
-
-// The view of a host's memory at the address that stands for the buffer.
-static rope2d_status place_view(address_space *space, const rope2d_opencl_view *given, rope2d_view *view) {
-    const rope2d_cl *cl = space->cl;
-    rope2d_status status = ROPE2D_OK;
-    cl_mem parent = NULL;
-    size_t size = 0, offset = 0;
-    uint64_t address = 0;
-    if (!given->memory)
-        return ROPE2D_OK; // all zero, or refused by the checks
-    CL(cl->GetMemObjectInfo(given->memory, CL_MEM_SIZE, sizeof(size), &size, NULL));
-    CL(cl->GetMemObjectInfo(given->memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof(parent), &parent, NULL));
-    if (parent)
-        CL(cl->GetMemObjectInfo(given->memory, CL_MEM_OFFSET, sizeof(offset), &offset, NULL));
-    OWN(find_root(space, parent ? parent : given->memory, &address));
-    view->base = (void *)(uintptr_t)(address + offset); // NOLINT(performance-no-int-to-ptr): never followed
-    view->size = size;
-    view->offset = given->offset;
-    view->batch_stride = given->batch_stride;
-    view->token_stride = given->token_stride;
-    view->head_stride = given->head_stride;
-fail:
-    return status;
-}
-
 static rope2d_status check_tensors(rope2d_opencl_binding *binding,
                                    const rope2d_opencl_binding_params *params) {
     const rope2d_plan *plan = binding->plan;
     const rope2d_cl_device *device = plan->device->impl;
-    address_space space = {.cl = &device->cl, .next = 4096};
     rope2d_tensor tensors[ROPE2D_OPENCL_MAX_TENSORS];
+    bool has_pointers = false;
     memset(tensors, 0, sizeof(tensors));
     for (uint32_t i = 0; i < params->tensor_count; i++) {
         if (params->tensors[i].heads == 0)
             return rope2d_fail(&plan->device->host, ROPE2D_ERROR_HEADS, "tensors[%u].heads is 0, at least 1",
                                i);
-        tensors[i].heads = params->tensors[i].heads;
-        ROPE2D_TRY(place_view(&space, &params->tensors[i].in, &tensors[i].in));
-        ROPE2D_TRY(place_view(&space, &params->tensors[i].out, &tensors[i].out));
     }
+    ROPE2D_TRY(rope2d_cl_views_place(device, params, tensors, &has_pointers));
+    if (has_pointers)
+        ROPE2D_TRY(rope2d_cl_pointers_find(device, &binding->pointers));
     const rope2d_apply_params apply = {
         .struct_size = sizeof(apply),
         .batch = params->batch,
@@ -230,6 +177,18 @@ static rope2d_status check_positions(rope2d_opencl_binding *binding,
 // --------------------------------------------------------------------------------------------------- its
 // life
 
+static rope2d_status set_view(const rope2d_opencl_binding *binding, cl_uint argument,
+                              const rope2d_opencl_view *view) {
+    const rope2d_cl_device *device = binding->plan->device->impl;
+    const rope2d_cl *cl = &device->cl;
+    rope2d_status status = ROPE2D_OK;
+    if (view->pointer)
+        return rope2d_cl_pointer_set(device, &binding->pointers, binding->kernel, argument, view->pointer);
+    CL(cl->SetKernelArg(binding->kernel, argument, sizeof(cl_mem), &view->memory));
+fail:
+    return status;
+}
+
 static rope2d_status make_kernel(rope2d_opencl_binding *binding, const rope2d_opencl_binding_params *params) {
     const rope2d_cl_device *device = binding->plan->device->impl;
     const rope2d_cl_plan *programs = binding->plan->impl;
@@ -244,9 +203,9 @@ static rope2d_status make_kernel(rope2d_opencl_binding *binding, const rope2d_op
     for (cl_uint i = 0; i < ROPE2D_OPENCL_MAX_TENSORS; i++) {
         cl_uint used = i < params->tensor_count ? i : 0; // what is not used must be valid all the same
         const rope2d_opencl_tensor *tensor = &params->tensors[used];
-        const cl_mem *out = binding->tensors[used].in_place ? &tensor->in.memory : &tensor->out.memory;
-        CL(cl->SetKernelArg(binding->kernel, 4 + 2 * i, sizeof(cl_mem), &tensor->in.memory));
-        CL(cl->SetKernelArg(binding->kernel, 5 + 2 * i, sizeof(cl_mem), out));
+        const rope2d_opencl_view *out = binding->tensors[used].in_place ? &tensor->in : &tensor->out;
+        OWN(set_view(binding, 4 + 2 * i, &tensor->in));
+        OWN(set_view(binding, 5 + 2 * i, out));
     }
 fail:
     return status;

@@ -232,6 +232,22 @@ rope2d_plan_destroy_fn rope2d_opencl_plan_destroy;
 rope2d_status rope2d_cl_kernel_create(const rope2d_cl_device *device, const rope2d_cl_variant *variant,
                                       cl_kernel *kernel);
 
+// --------------------------------------------------------------------------------------------- pointer.c
+
+// How a device takes pointers for arguments; NULL: it does not.
+typedef struct rope2d_cl_pointers {
+    char version[128]; // CL_DEVICE_VERSION
+    cl_int(CL_API_CALL *set_svm)(cl_kernel kernel, cl_uint argument, const void *pointer);
+    cl_int(CL_API_CALL *set_usm)(cl_kernel kernel, cl_uint argument, const void *pointer);
+    cl_int(CL_API_CALL *usm_info)(cl_context context, const void *pointer, cl_uint field, size_t size,
+                                  void *value, size_t *size_needed);
+} rope2d_cl_pointers;
+
+// ROPE2D_ERROR_UNSUPPORTED where it takes none.
+rope2d_status rope2d_cl_pointers_find(const rope2d_cl_device *device, rope2d_cl_pointers *pointers);
+rope2d_status rope2d_cl_pointer_set(const rope2d_cl_device *device, const rope2d_cl_pointers *pointers,
+                                    cl_kernel kernel, cl_uint argument, const void *pointer);
+
 // ----------------------------------------------------------------------------------------------- apply.c
 
 // Of all dispatches of a plan.
