@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Turn kernels into C arrays, as src/embedded.h declares them.
+"""Turn kernels into packed C arrays, as src/embedded.h declares them.
 
 text:  inlines #include "file" and marks every change of file with #line, so that a compiler's log
-       names the file and line that a person edits.
-file:  the same text without those marks, as a file and not as C.
-spirv: words in the byte order of the machine that compiles them.
+       names the file and line that a person edits. Comments are left out, but for licence lines.
+       With --no-lines: neither, as people will read it.
+file:  the text without lines, as a file and not as C.
+spirv: modules in this machine's byte order.
+
+Every file but the first is packed as what follows the first: what they share is there once. With
+--unpacked nothing is, and the array is of struct rope2d_unpacked.
 """
 
 import argparse
@@ -13,6 +17,8 @@ import pathlib
 import re
 import struct
 import sys
+
+import pack
 
 INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 VERSION = re.compile(r'\s*#\s*version\b')
@@ -44,6 +50,16 @@ def inline(path, parents, found, marks=True):
             yield line
 
 
+COMMENT = re.compile(r'"[^"\n]*"|//(?P<line>[^\n]*)|/\*(?P<block>.*?)\*/', re.S)
+
+
+def without_comment(match):
+    comment = match.group("line") or match.group("block") or ""
+    if match.group(0).startswith('"') or "SPDX-" in comment:
+        return match.group(0)
+    return "\n" * comment.count("\n") or " "
+
+
 def text(path, found, marks):
     lines = list(inline(path, [], found, marks))
     if not marks:  # one licence line is enough
@@ -51,7 +67,34 @@ def text(path, found, marks):
     version = next((i for i, line in enumerate(lines) if VERSION.match(line)), None)
     if version is not None and marks:  # GLSL allows nothing but comments before #version
         lines = [line for line in lines[:version] if not line.startswith("#line")] + lines[version:]
+    if marks:
+        lines = [line.rstrip() for line in COMMENT.sub(without_comment, "\n".join(lines)).split("\n")]
     return ("\n".join(lines) + "\n").encode("utf-8")
+
+
+def spirv(path):
+    data = path.read_bytes()
+    words = [word for (word,) in struct.iter_unpack("=I", data)]
+    if not words or words[0] != 0x07230203:
+        sys.exit(f"{path}: not a SPIR-V module in this machine's byte order")
+    return pack.tokens(words), len(data)
+
+
+def unpacked(kind, paths, marks, found):
+    """C arrays and their entries, for programs that do not link the decoder."""
+    arrays, entries = [], []
+    for index, path in enumerate(paths):
+        if kind == "text":
+            data = text(path, found, marks)
+            declaration, values = "char", rows([str(byte) for byte in data + b"\0"], 24)
+        else:
+            data = path.read_bytes()
+            words = [f"0x{word:08x}" for (word,) in struct.iter_unpack("=I", data)]
+            declaration, values = "uint32_t", rows(words, 8)
+        name = path.name if kind == "text" else path.stem
+        arrays += [f"static const {declaration} data{index}[] = {{\n", *values, "};\n\n"]
+        entries.append(f'    {{"{name}", data{index}, {len(data)}}},\n')
+    return arrays, [*entries, "    {NULL, NULL, 0},\n"]
 
 
 def rows(values, width):
@@ -59,49 +102,69 @@ def rows(values, width):
         yield "    " + ", ".join(values[start : start + width]) + ",\n"
 
 
-def c_array(args, index, path, found):
-    if args.kind == "text":
-        data = text(path, found, not args.no_lines)
-        values = [str(byte) for byte in data + b"\0"]
-        declaration = f"static const unsigned char data{index}[] = {{\n"
-        return path.name, declaration, list(rows(values, 24)), len(data)
-    data = path.read_bytes()
-    words = [word for (word,) in struct.iter_unpack("=I", data)]
-    if not words or words[0] != 0x07230203:
-        sys.exit(f"{path}: not a SPIR-V module in this machine's byte order")
-    declaration = f"static const uint32_t data{index}[] = {{\n"
-    return path.stem, declaration, list(rows([f"0x{word:08x}" for word in words], 8)), len(data)
+class Source:
+    """A C file of kernels."""
 
+    def __init__(self, kind, plain, marks):
+        self.kind, self.plain, self.marks = kind, plain, marks
+        self.first = b""
+        self.found = []  # every file that was read
+        self.arrays = []
+        self.entries = []
 
-def arrays(args, found):
-    chunks = ['// SPDX-License-Identifier: MIT\n// Written by tools/embed.py.\n#include "embedded.h"\n']
-    chunks.append("#include <stdint.h>\n\n")
-    entries = []
-    for index, path in enumerate(args.inputs):
-        name, declaration, body, size = c_array(args, index, path, found)
-        chunks += [declaration, *body, "};\n\n"]
-        entries.append(f'    {{"{name}", data{index}, {size}}},\n')
-    chunks += [f"const struct rope2d_embedded {args.symbol}[] = {{\n", *entries, "    {NULL, NULL, 0},\n};\n"]
-    return "".join(chunks)
+    def add(self, path):
+        if self.kind == "text":
+            stream = text(path, self.found, self.marks)
+            name, size = path.name, len(stream)
+        else:
+            stream, size = spirv(path)
+            name = path.stem
+        kind = "ROPE2D_EMBEDDED_SPIRV" if self.kind == "spirv" else "ROPE2D_EMBEDDED_PACKED"
+        packed = pack.pack(stream, self.first)
+        if name in self.plain:
+            kind = "ROPE2D_EMBEDDED_PLAIN"
+            packed = stream + b"\0"
+        index = len(self.entries)
+        self.arrays.append(f"static const unsigned char data{index}[] = {{\n")
+        self.arrays += rows([str(byte) for byte in packed], 24)
+        self.arrays.append("};\n\n")
+        self.entries.append(f'    {{"{name}", {kind}, data{index}, {len(packed)}, {len(stream)}, {size}}},\n')
+        self.first = self.first or stream
+
+    def write(self, path, symbol):
+        head = ['// SPDX-License-Identifier: MIT\n// Written by tools/embed.py.\n#include "embedded.h"\n\n']
+        tail = [f"const struct rope2d_embedded {symbol}[] = {{\n", *self.entries]
+        tail.append("    {NULL, ROPE2D_EMBEDDED_PLAIN, NULL, 0, 0, 0},\n};\n")
+        path.write_text("".join(head + self.arrays + tail), encoding="utf-8")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("kind", choices=("text", "file", "spirv"))
     parser.add_argument("--symbol", help="name of the C array")
+    parser.add_argument("--plain", action="append", default=[], help="a text that is not to be packed")
+    parser.add_argument("--unpacked", action="store_true")
     parser.add_argument("--no-lines", action="store_true", help="text without #line")
     parser.add_argument("--output", required=True, type=pathlib.Path)
     parser.add_argument("--depfile", type=pathlib.Path)
     parser.add_argument("inputs", nargs="*", type=pathlib.Path)
     args = parser.parse_intermixed_args()
 
-    found = []
+    source = Source(args.kind, args.plain, not args.no_lines)
     if args.kind == "file":
-        args.output.write_bytes(b"".join(text(path, found, False) for path in args.inputs))
+        texts = [text(path, source.found, marks=False) for path in args.inputs]
+        args.output.write_bytes(b"".join(texts))
+    elif args.unpacked:
+        arrays, entries = unpacked(args.kind, args.inputs, not args.no_lines, source.found)
+        head = '// SPDX-License-Identifier: MIT\n// Written by tools/embed.py.\n#include "embedded.h"\n\n'
+        table = f"const struct rope2d_unpacked {args.symbol}[] = {{\n{''.join(entries)}}};\n"
+        args.output.write_text(head + "".join(arrays) + table, encoding="utf-8")
     else:
-        args.output.write_text(arrays(args, found), encoding="utf-8")
+        for path in args.inputs:
+            source.add(path)
+        source.write(args.output, args.symbol)
     if args.depfile:
-        files = " ".join(str(path).replace(" ", "\\ ") for path in found)
+        files = " ".join(str(path).replace(" ", "\\ ") for path in source.found)
         args.depfile.write_text(f"{args.output}: {files}\n", encoding="utf-8")
 
 

@@ -10,7 +10,7 @@
 const char *rope2d_opencl_source(void) {
     for (const struct rope2d_embedded *entry = rope2d_embedded_opencl; entry->name; entry++) {
         if (strcmp(entry->name, "rope2d_cl.h") == 0)
-            return entry->data;
+            return (const char *)entry->data;
     }
     return "";
 }

@@ -113,20 +113,20 @@ static rope2d_status append_file(const rope2d_device *device, const char *file, 
     return status;
 }
 
-static rope2d_status append_embedded(const rope2d_device *device, const char *file,
-                                     rope2d_cl_source *source) {
-    for (const struct rope2d_embedded *entry = rope2d_embedded_opencl; entry->name; entry++) {
-        if (strcmp(entry->name, file) == 0)
-            return append(&device->host, source, entry->data, entry->size);
-    }
-    return rope2d_fail(&device->host, ROPE2D_ERROR_COMPILE, "%s: this build has no such kernel", file);
+static rope2d_status read_embedded(const rope2d_device *device, const char *file, rope2d_cl_source *source) {
+    rope2d_kernel_bytes kernel;
+    rope2d_status status = rope2d_embedded_create(&device->host, rope2d_embedded_opencl, file, &kernel);
+    source->text = kernel.data;
+    source->size = kernel.size;
+    source->capacity = kernel.capacity;
+    return status;
 }
 
 rope2d_status rope2d_cl_source_create(const rope2d_device *device, const char *file,
                                       rope2d_cl_source *source) {
     memset(source, 0, sizeof(*source));
     rope2d_status status =
-        device->shader_folder ? append_file(device, file, 0, source) : append_embedded(device, file, source);
+        device->shader_folder ? append_file(device, file, 0, source) : read_embedded(device, file, source);
     if (status != ROPE2D_OK)
         rope2d_cl_source_destroy(device, source);
     return status;

@@ -13,7 +13,7 @@
 
 // A kernel's text, and the name that the compiler's log gives it.
 struct source {
-    char *name; // NULL: the embedded text, which is not released
+    char *name; // NULL: the embedded text
     uint64_t name_size;
     char *text;
     uint64_t bytes;
@@ -30,8 +30,6 @@ struct folder {
 };
 
 static void source_release(const rope2d_host *host, struct source *source) {
-    if (source->name == NULL)
-        return;
     rope2d_release(host, source->text, source->bytes + 1, 1);
     rope2d_release(host, source->name, source->name_size, 1);
 }
@@ -82,15 +80,11 @@ static void release(void *user, shaderc_include_result *result) {
 }
 
 static rope2d_status embedded(const rope2d_host *host, struct source *source) {
-    for (const struct rope2d_embedded *entry = rope2d_embedded_glsl; entry->name != NULL; entry++) {
-        if (strcmp(entry->name, SHADER) == 0) {
-            memset(source, 0, sizeof(*source));
-            source->bytes = entry->size;
-            memcpy(&source->text, &entry->data, sizeof(source->text)); // read, never written
-            return ROPE2D_OK;
-        }
-    }
-    return rope2d_fail(host, ROPE2D_ERROR_COMPILE, "no text of " SHADER " is embedded");
+    rope2d_kernel_bytes kernel;
+    rope2d_status status = rope2d_embedded_create(host, rope2d_embedded_glsl, SHADER, &kernel);
+    source->text = kernel.data;
+    source->bytes = kernel.size; // the capacity is one more, as that of a file's text
+    return status;
 }
 
 static void set_options(shaderc_compile_options_t options, struct folder *folder, uint32_t is_texture,

@@ -7,7 +7,7 @@
 #include "rope2d/rope2d_vulkan.h"
 
 const char *rope2d_vulkan_source(void) {
-    return rope2d_embedded_include[0].data;
+    return (const char *)rope2d_embedded_include[0].data;
 }
 
 static void describe_buffer(const struct vulkan_positions *vulkan, rope2d_vulkan_table *table) {

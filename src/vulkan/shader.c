@@ -4,8 +4,6 @@
 #include "../embedded.h"
 #include "compile.h"
 
-#include <string.h>
-
 const char *rope2d_vulkan_shader_name(uint32_t is_texture, uint32_t slots) {
     static const char *const names[2][3] = {
         {"rope2d_buffer_1", "rope2d_buffer_2", "rope2d_buffer_4"},
@@ -31,11 +29,13 @@ fail:
 }
 
 static rope2d_status create_embedded(struct vulkan_device *device, const char *name, VkShaderModule *module) {
-    for (const struct rope2d_embedded *entry = rope2d_embedded_spirv; entry->name != NULL; entry++) {
-        if (strcmp(entry->name, name) == 0)
-            return create_module(device, entry->data, entry->size, module);
-    }
-    return rope2d_fail(&device->owner->host, ROPE2D_ERROR_COMPILE, "no module %s is embedded", name);
+    const rope2d_host *host = &device->owner->host;
+    rope2d_kernel_bytes kernel;
+    rope2d_status status = rope2d_embedded_create(host, rope2d_embedded_spirv, name, &kernel);
+    if (status == ROPE2D_OK)
+        status = create_module(device, kernel.data, kernel.size, module);
+    rope2d_embedded_destroy(host, &kernel);
+    return status;
 }
 
 rope2d_status rope2d_vulkan_shader_create(struct vulkan_device *device, uint32_t is_texture, uint32_t slots,

@@ -8,7 +8,7 @@
 #include "message.h"
 #include "progress.h"
 
-extern const struct rope2d_embedded bench_opencl_text[]; // bench.cl
+extern const struct rope2d_unpacked bench_opencl_text[]; // bench.cl
 
 static const unsigned widths[OPENCL_WIDTHS] = {4, 8, 16}, item_counts[OPENCL_ITEMS] = {1, 4, 16};
 static const size_t group_sizes[OPENCL_GROUPS] = {64, 256};

@@ -8,7 +8,7 @@
 #include "embedded.h"
 #include "message.h"
 
-extern const struct rope2d_embedded bench_spirv[]; // bench_4, bench_8, bench_16
+extern const struct rope2d_unpacked bench_spirv[]; // bench_4, bench_8, bench_16
 
 static const uint32_t item_counts[VULKAN_ITEMS] = {1, 4, 16}, group_sizes[VULKAN_GROUPS] = {64, 256};
 

@@ -5,10 +5,10 @@
 
 #include "embedded.h"
 
-extern const struct rope2d_embedded verify_assets[];
+extern const struct rope2d_unpacked verify_assets[];
 
 const char *asset_text(const char *name) {
-    for (const struct rope2d_embedded *asset = verify_assets; asset->name; ++asset)
+    for (const struct rope2d_unpacked *asset = verify_assets; asset->name; ++asset)
         if (strcmp(asset->name, name) == 0)
             return asset->data;
     return "";
