@@ -146,6 +146,8 @@ void rope2d_device_destroy(rope2d_device *device) {
     if (!device)
         return;
     const rope2d_host host = device->host;
+    if (device->drain)
+        device->drain(device);
     rope2d_kernel_list_destroy(device);
     rope2d_cache_close(device);
     device->ops->device_destroy(device);

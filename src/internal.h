@@ -100,6 +100,14 @@ bool rope2d_pattern_equal(const rope2d_pattern *a, const rope2d_pattern *b);
 
 // ---------------------------------------------------------------------------------------- device.c
 
+// What waits to be destroyed until the caller says that work which uses it has passed: src/vulkan/retire.c.
+struct rope2d_retired {
+    struct rope2d_retired *next;
+    uint64_t value;
+    void (*destroy)(void *object);
+    void *object; // holds this struct
+};
+
 struct rope2d_device {
     rope2d_host host; // resolved
     rope2d_backend backend;
@@ -109,8 +117,9 @@ struct rope2d_device {
     rope2d_device_info info; // filled by the backend
     const struct rope2d_backend_ops *ops;
     void *impl;
-    struct rope2d_kernel_list *kernels; // that plans share; kernels.c
-    struct rope2d_cache *cache;         // in a folder; NULL: none; cache.c
+    struct rope2d_kernel_list *kernels;          // that plans share; kernels.c
+    struct rope2d_cache *cache;                  // in a folder; NULL: none; cache.c
+    void (*drain)(struct rope2d_device *device); // destroys what was retired; NULL: nothing can be
 };
 
 // ------------------------------------------------------------------------------------- positions.c
@@ -130,7 +139,8 @@ struct rope2d_positions {
     uint64_t row_count;         // batch * tokens * row_axes
     struct rope2d_lists *lists; // coordinates of the table's rows, for growing; rows.c
     bool is_deferred;           // the caller gives the backend memory for them later
-    void *impl;                 // the backend's: table and rows on the device
+    struct rope2d_retired retired;
+    void *impl; // the backend's: table and rows on the device
 };
 
 // As rope2d_positions_create; deferred: without memory on the device.
@@ -150,6 +160,7 @@ struct rope2d_plan {
     char kernel[64];                // filled by the backend
     void *impl;                     // the backend's: pipelines or kernels, units on the device
     struct rope2d_kernels *kernels; // own pattern and impl, which plans share; NULL: the plan owns them
+    struct rope2d_retired retired;
 };
 
 // ------------------------------------------------------------------ tensor.c, apply.c: checked work

@@ -192,7 +192,8 @@ ROPE2D_API rope2d_status rope2d_vulkan_binding_create(const rope2d_plan *plan,
 // for bad arguments, the binding is as it was; when the driver fails, it may record nothing.
 ROPE2D_API rope2d_status rope2d_vulkan_binding_update(rope2d_vulkan_binding *binding,
                                                       const rope2d_vulkan_binding_params *params);
-ROPE2D_API void rope2d_vulkan_binding_destroy(rope2d_vulkan_binding *binding); // NULL is legal
+// NULL is legal. rope2d_vulkan_binding_retire takes what command buffers that are pending still use.
+ROPE2D_API void rope2d_vulkan_binding_destroy(rope2d_vulkan_binding *binding);
 
 // How many dispatches a recording has.
 ROPE2D_API uint32_t rope2d_vulkan_binding_dispatches(const rope2d_vulkan_binding *binding);
@@ -249,6 +250,24 @@ typedef struct rope2d_vulkan_dispatch {
 ROPE2D_API rope2d_status rope2d_vulkan_binding_dispatch(const rope2d_vulkan_binding *binding,
                                                         const rope2d_vulkan_range *range, uint32_t index,
                                                         rope2d_vulkan_dispatch *dispatch);
+
+// ------------------------------------------------------------------------------------------------------------
+// retiring what is in flight
+
+// In place of destroying: hands an object over that command buffers which are pending, or still to be
+// submitted, may use. `value` is the caller's: a frame number or the value of a timeline semaphore that will
+// have passed when the device is done with them. The object may not be recorded or updated any more. Never
+// fails, allocates nothing, waits for nothing; NULL is legal. What is of another backend is destroyed at
+// once. What was retired with the same value may be destroyed in any order. Thread-safe for different
+// objects.
+ROPE2D_API void rope2d_vulkan_binding_retire(rope2d_vulkan_binding *binding, uint64_t value);
+ROPE2D_API void rope2d_vulkan_positions_retire(rope2d_positions *positions, uint64_t value);
+ROPE2D_API void rope2d_vulkan_plan_retire(rope2d_plan *plan, uint64_t value);
+
+// The device is done with everything up to `value`: destroys what was retired with it or a smaller one, on
+// this thread. Thread-safe. rope2d_device_destroy destroys all that is left: by then the device is done with
+// all.
+ROPE2D_API rope2d_status rope2d_vulkan_device_passed(rope2d_device *device, uint64_t value);
 
 // ------------------------------------------------------------------------------------------------------------
 // rotating in shaders of the caller's

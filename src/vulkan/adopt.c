@@ -71,6 +71,7 @@ static rope2d_status adopt(rope2d_device *device, const void *data) {
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: no memory for a device");
     device->impl = vulkan;
     vulkan->owner = device;
+    device->drain = rope2d_vulkan_drain;
     device->flags = params->flags;
     device->lacks_queue = params->queue == NULL;
     take_handles(vulkan, params);

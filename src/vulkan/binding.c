@@ -220,8 +220,9 @@ rope2d_status rope2d_vulkan_binding_create(const rope2d_plan *plan, const rope2d
 void rope2d_vulkan_binding_destroy(rope2d_vulkan_binding *binding) {
     if (binding == NULL)
         return;
+    // Plan and positions may have gone: retired together, they are destroyed in any order.
     sets_destroy(binding->device, &binding->sets);
-    rope2d_release(&binding->plan->device->host, binding, 1, sizeof(*binding));
+    rope2d_release(&binding->device->owner->host, binding, 1, sizeof(*binding));
 }
 
 uint32_t rope2d_vulkan_binding_dispatches(const rope2d_vulkan_binding *binding) {

@@ -42,6 +42,7 @@ struct rope2d_vulkan_binding {
     rope2d_work work;      // its tensors are the dispatches'
     rope2d_positions seen; // by kernels: the positions, with row numbers of the caller's where there are some
     uint32_t fold;         // of the table
+    struct rope2d_retired retired;
 };
 
 #endif

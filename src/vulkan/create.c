@@ -91,7 +91,7 @@ static void choose_sizes(struct vulkan_device *device, const rope2d_device_info 
 rope2d_status rope2d_vulkan_parts_create(struct vulkan_device *device, const rope2d_device_info *info) {
     const rope2d_host *host = &device->owner->host;
     if (!rope2d_lock_create(&device->queue_lock) || !rope2d_lock_create(&device->lane_lock) ||
-        !rope2d_lock_create(&device->pool_lock))
+        !rope2d_lock_create(&device->pool_lock) || !rope2d_lock_create(&device->retire_lock))
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: the system has no lock left");
     device->instance.vkGetPhysicalDeviceMemoryProperties(device->physical, &device->memory);
     choose_sizes(device, info);
@@ -122,6 +122,7 @@ rope2d_status rope2d_vulkan_device_create(rope2d_device *device, const rope2d_de
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: no memory for a device");
     device->impl = vulkan;
     vulkan->owner = device;
+    device->drain = rope2d_vulkan_drain;
     if (device->flags & ROPE2D_DEVICE_RUNTIME_COMPILE)
         ROPE2D_TRY(rope2d_vulkan_compile_check(host));
     ROPE2D_TRY(rope2d_vulkan_instance_create(&vulkan->instance, host));
@@ -158,6 +159,7 @@ void rope2d_vulkan_device_destroy(rope2d_device *device) {
     rope2d_lock_destroy(&vulkan->queue_lock);
     rope2d_lock_destroy(&vulkan->lane_lock);
     rope2d_lock_destroy(&vulkan->pool_lock);
+    rope2d_lock_destroy(&vulkan->retire_lock);
     rope2d_release(&device->host, vulkan, 1, sizeof(*vulkan));
     device->impl = NULL;
 }

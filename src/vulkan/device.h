@@ -44,7 +44,9 @@ struct vulkan_device {
     struct vulkan_lane *idle_lanes; // guarded by lane_lock
     rope2d_lock pool_lock;
     struct vulkan_block *blocks; // guarded by pool_lock
-    struct vulkan_block *given;  // of the caller's, for uniform buffers; guarded by pool_lock; NULL: none
+    rope2d_lock retire_lock;
+    struct rope2d_retired *retired; // guarded by retire_lock
+    struct vulkan_block *given;     // of the caller's, for uniform buffers; guarded by pool_lock; NULL: none
 };
 
 static inline struct vulkan_device *rope2d_vulkan_of(const rope2d_device *device) {
@@ -72,6 +74,9 @@ rope2d_status rope2d_vulkan_parts_create(struct vulkan_device *device, const rop
 // Between them the queue is this thread's.
 void rope2d_vulkan_queue_take(struct vulkan_device *device);
 void rope2d_vulkan_queue_give(struct vulkan_device *device);
+
+// retire.c: destroys all that was retired.
+void rope2d_vulkan_drain(rope2d_device *device);
 
 // pipeline.c
 rope2d_status rope2d_vulkan_layout_create(struct vulkan_device *device, uint32_t is_texture);

@@ -180,7 +180,8 @@ rope2d_status rope2d_vulkan_positions_place(rope2d_positions *positions,
                                      positions->row_count * sizeof(*positions->rows));
 }
 
-rope2d_status rope2d_vulkan_positions_record_upload(const rope2d_positions *positions, VkCommandBuffer commands) {
+rope2d_status rope2d_vulkan_positions_record_upload(const rope2d_positions *positions,
+                                                    VkCommandBuffer commands) {
     if (positions == NULL)
         return ROPE2D_ERROR_NULL;
     if (commands == NULL)
