@@ -6,10 +6,8 @@
 
 #include <string.h>
 
-bool owner_create(owner *own) {
+static bool create_instance(owner *own) {
     memset(own, 0, sizeof(*own));
-    if (volkInitialize() != VK_SUCCESS)
-        return false;
     VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                                      .apiVersion = VK_API_VERSION_1_1};
     VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
@@ -21,6 +19,16 @@ bool owner_create(owner *own) {
     volkLoadInstance(own->instance);
     own->physical_count = OWNER_MAX_DEVICES;
     return vkEnumeratePhysicalDevices(own->instance, &own->physical_count, own->physicals) >= VK_SUCCESS;
+}
+
+bool owner_create(owner *own) {
+    memset(own, 0, sizeof(*own));
+    return volkInitialize() == VK_SUCCESS && create_instance(own);
+}
+
+bool owner_create_through(owner *own, PFN_vkGetInstanceProcAddr loader) {
+    volkInitializeCustom(loader);
+    return create_instance(own);
 }
 
 static uint32_t find_family(VkPhysicalDevice physical) {
