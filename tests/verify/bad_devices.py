@@ -48,6 +48,12 @@ def test(runner, verify, shim):
                      and all(c["verdict"] == "passed" for c in report["devices"][0]["controls"]))
         if what == "crash":
             known(runner, verify, device, all_cases, bad)
+    os.environ["ROPE2D_SHIM"] = f"flaky:{own[0]}"
+    result, report = verify(runner, "--case", all_cases, "--repeat", "2", device=device, name="flaky.json")
+    got = verdicts(report)
+    flaky = {name for name, one in got.items() if one != "passed"}
+    runner.check("flaky: another run has other bits", result.status == 1 and flaky and all(
+        name.startswith("one_column") and got[name] == "non-repeatable" for name in flaky), got)
     trigger = sorted(sizes(runner, device, LATE) - sizes(runner, device, "half f32:f32*,one_column f32:f32*"))
     if not runner.check("another case has one, too", trigger):
         return

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Test `rope2d verify` as its users see it.
 
-usage: test_verify.py ROPE2D SOURCE_ROOT [--shim LOADER] [PART...]   parts: report options known resume bad; default: all
+usage: test_verify.py ROPE2D SOURCE_ROOT [--shim LOADER] [PART...]   parts: report options known resume outputs bad; default: all
 """
 import hashlib
 import json
@@ -12,6 +12,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 import bad_devices
+import outputs
 from runner import Runner
 
 # Cases that run in a moment, in one type.
@@ -54,6 +55,7 @@ def test_report(runner, source):
                  classes)
     runner.check("every bit is right", all(c["mismatches"] == c["bits"] == 0 for c in classes.values()))
     runner.check("errors were measured", 0.5 < classes["normal"]["worst"] <= 2.5, classes["normal"])
+    runner.check("facts are there", device["limits"]["memory_bytes"] > 0 and report["build"]["compiler"])
     runner.check("sources have hashes", all(len(one["sha256"]) == 64 for one in report["sources"]))
     runner.check("the last line counts", result.output.splitlines()[-1] == f"{len(results)} passed, 0 failed, 0 skipped")
 
@@ -129,7 +131,7 @@ def test_resume(runner, _source):
                                                  "--resume"], 2, "no report of this build with these options")
     path.write_text("{")
     runner.expect("half a report cannot be resumed", ["verify", "--device", "cpu", "--json", path, "--resume"], 2,
-                  "no report of this build")
+                  "is not JSON")
     runner.expect("resume what", ["verify", "--device", "cpu", "--resume"], 2, "needs --json")
 
 
@@ -140,6 +142,7 @@ def main(arguments):
         shim = str(pathlib.Path(arguments[at + 1]).resolve())
         del arguments[at:at + 2]
     parts = {"report": test_report, "options": test_options, "known": test_known, "resume": test_resume,
+             "outputs": lambda runner, source: outputs.test(runner, verify, source),
              "bad": lambda runner, _source: bad_devices.test(runner, verify, shim)}
     if len(arguments) < 2 or any(part not in parts for part in arguments[2:]):
         print(__doc__)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "controls.h"
+#include "load.h"
 #include "metrics.h"
 #include "result_json.h"
 
@@ -115,25 +116,35 @@ static void name_status(cJSON *result, rope2d_status status, const struct harnes
                  text);
 }
 
-// Runs again and again; false where the bits are others, of which `text` tells.
+static bool repeats_once(struct verify_bench *bench, struct harness_device *device,
+                         const struct verify_task *task, const char *hash, rope2d_status *status) {
+    char again[65] = "";
+    uint64_t dispatches;
+    unsigned char **blocks = harness_blocks_copy(&bench->work);
+    *status = blocks ? harness_run(device, &bench->work, task->table, blocks, &dispatches)
+                     : ROPE2D_ERROR_HOST_MEMORY;
+    if (!*status)
+        harness_hash(&bench->work, blocks, again);
+    harness_blocks_free(&bench->work, blocks);
+    return strcmp(again, hash) == 0;
+}
+
+// Runs again and again, every other time while another thread keeps the device busy; false where the bits are
+// others, of which `text` tells.
 static bool repeats(struct verify_bench *bench, struct harness_device *device, const struct verify_task *task,
                     const char *hash, char *text) {
-    for (uint32_t i = 1; i < bench->repeat; ++i) {
-        char again[65];
-        uint64_t dispatches;
-        unsigned char **blocks = harness_blocks_copy(&bench->work);
-        rope2d_status status = blocks ? harness_run(device, &bench->work, task->table, blocks, &dispatches)
-                                      : ROPE2D_ERROR_HOST_MEMORY;
-        if (!status)
-            harness_hash(&bench->work, blocks, again);
-        harness_blocks_free(&bench->work, blocks);
-        if (!status && strcmp(again, hash) == 0)
-            continue;
-        snprintf(text, HARNESS_TEXT_SIZE, "run %u of %u: %s", i + 1, bench->repeat,
-                 status ? rope2d_status_name(status) : "other bits than the first");
-        return false;
+    bool same = true;
+    for (uint32_t i = 1; i < bench->repeat && same; ++i) {
+        rope2d_status status;
+        struct verify_load *load = i % 2 ? load_begin(device->device, &bench->work, task->table) : NULL;
+        same = repeats_once(bench, device, task, hash, &status);
+        if (!same)
+            snprintf(text, HARNESS_TEXT_SIZE, "run %u of %u%s: %s", i + 1, bench->repeat,
+                     load ? ", under load" : "",
+                     status ? rope2d_status_name(status) : "other bits than the first");
+        load_end(load);
     }
-    return true;
+    return same;
 }
 
 static void report_run(struct verify_bench *bench, struct harness_device *device,

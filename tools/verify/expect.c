@@ -23,15 +23,12 @@ static int check_entry(const char *path, const cJSON *entry, int number) {
 }
 
 int expect_read(const char *path, cJSON **list) {
-    char *text = NULL;
+    int result = STATUS_OK, number = 0;
     *list = NULL;
-    if (!path)
-        return STATUS_OK;
-    int result = text_file_read(path, &text), number = 0;
-    if (result)
+    if (path)
+        result = text_file_read_json(path, list);
+    if (result || !path)
         return result;
-    *list = cJSON_Parse(text);
-    text_file_free(text);
     if (!cJSON_IsArray(*list)) {
         message("%s: must be a JSON list of {device, case, reason}", path);
         result = STATUS_USAGE;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../cli/message.h"
+#include "escape.h"
 
 #ifdef _WIN32
 #include <process.h>
@@ -62,7 +63,39 @@ bool text_file_is_there(const char *path) {
     return file != NULL;
 }
 
-int text_file_write(const char *path, const char *text) {
+int text_file_read_json(const char *path, cJSON **json) {
+    char *text = NULL;
+    *json = NULL;
+    int result = text_file_read(path, &text);
+    if (result)
+        return result;
+    *json = cJSON_Parse(text);
+    free(text);
+    if (*json)
+        return STATUS_OK;
+    message("%s: is not JSON", path);
+    return STATUS_USAGE;
+}
+
+char *text_of_json(const cJSON *json, bool has_lines) {
+    char *text = has_lines ? cJSON_Print(json) : cJSON_PrintUnformatted(json);
+    if (text)
+        escape_utf8(text);
+    return text;
+}
+
+static void write_json(FILE *file, const cJSON *json) {
+    char *text = text_of_json(json, true);
+    if (text && fputs(text, file) >= 0)
+        fputc('\n', file);
+    cJSON_free(text);
+}
+
+int text_file_write_json(const char *path, const cJSON *json) {
+    return text_file_write(path, write_json, json);
+}
+
+int text_file_write(const char *path, text_file_writer_fn *writer, const cJSON *json) {
     size_t size = strlen(path) + 32;
     char *beside = malloc(size);
     if (!beside) {
@@ -70,17 +103,21 @@ int text_file_write(const char *path, const char *text) {
         return STATUS_DEVICE;
     }
     snprintf(beside, size, "%s.%ld.part", path, (long)process_number());
+    errno = 0;
     FILE *file = fopen(beside, "wb");
-    bool good = file && fputs(text, file) >= 0;
-    if (file)
+    bool good = file != NULL;
+    if (file) {
+        writer(file, json);
+        good = ftell(file) > 0 && !ferror(file);
         good = fclose(file) == 0 && good;
+    }
 #ifdef _WIN32
     if (good)
         (void)remove(path);
 #endif
     good = good && rename(beside, path) == 0;
     if (!good) {
-        message("%s: cannot be written: %s", path, strerror(errno));
+        message("%s: cannot be written: %s", path, errno ? strerror(errno) : "no memory");
         (void)remove(beside);
     }
     free(beside);

@@ -26,17 +26,8 @@ struct verify {
     struct progress progress;
 };
 
-static int save(struct verify *verify) {
-    if (!verify->options.json)
-        return STATUS_OK;
-    char *text = cJSON_Print(verify->report);
-    int result = STATUS_DEVICE;
-    if (text)
-        result = text_file_write(verify->options.json, text);
-    else
-        message("no memory for the report");
-    cJSON_free(text);
-    return result;
+static int save(const struct verify *verify) {
+    return verify->options.json ? text_file_write_json(verify->options.json, verify->report) : STATUS_OK;
 }
 
 // The same machine, build and questions: the answers can be kept.
@@ -50,7 +41,6 @@ static bool can_resume(const cJSON *before, const cJSON *report) {
 }
 
 static int read_before(struct verify *verify) {
-    char *text = NULL;
     if (!verify->options.resume)
         return STATUS_OK;
     if (!verify->options.json) {
@@ -59,11 +49,9 @@ static int read_before(struct verify *verify) {
     }
     if (!text_file_is_there(verify->options.json))
         return STATUS_OK;
-    int result = text_file_read(verify->options.json, &text);
+    int result = text_file_read_json(verify->options.json, &verify->before);
     if (result)
         return result;
-    verify->before = cJSON_Parse(text);
-    text_file_free(text);
     if (verify->before && can_resume(verify->before, verify->report))
         return STATUS_OK;
     message("%s: is no report of this build with these options; without --resume it is written anew",
@@ -274,8 +262,12 @@ static int verify_all(struct verify *verify) {
     require_apply(verify->options.require, verify->report);
     int verdict = summary_of_report(verify->report);
     cJSON_ReplaceItemInObjectCaseSensitive(verify->report, "complete", cJSON_CreateTrue());
-    result = save(verify);
     report_print(verify->report);
+    result = save(verify);
+    if (!result && verify->options.junit)
+        result = text_file_write(verify->options.junit, report_write_junit, verify->report);
+    if (!result && verify->options.html)
+        result = text_file_write(verify->options.html, report_write_html, verify->report);
     return result ? result : verdict;
 }
 
@@ -331,6 +323,8 @@ static int run(int argc, char **argv) {
         {"expect", "FILE", "known failures: a JSON list of {device, case,\nreason, driver_from, driver_to}",
          .text = &chosen->expect},
         {"json", "FILE", "write the report, after every few cases anew", .text = &chosen->json},
+        {"junit", "FILE", "write JUnit XML, for systems that run tests", .text = &chosen->junit},
+        {"html", "FILE", "write a page that needs no network", .text = &chosen->html},
         {"resume", NULL, "keep the results that --json's file already has", .flag = &chosen->resume},
         {"time-limit", "SECONDS", "after which a case hangs; default 60", .text = &seconds},
         {"in-process", NULL, "no child processes: a driver that crashes ends\neverything",

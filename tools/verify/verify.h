@@ -8,6 +8,7 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "matrix.h"
 
@@ -58,5 +59,13 @@ void require_apply(const char *text, cJSON *report);
 
 // Prints what people read.
 void report_print(const cJSON *report);
+
+// ------------------------------------------------------------------------------ report_junit.c,
+// report_html.c
+
+// A suite for each device, a case for each result.
+void report_write_junit(FILE *file, const cJSON *report);
+// One page of a report, or of several that are side by side.
+void report_write_html(FILE *file, const cJSON *report);
 
 #endif

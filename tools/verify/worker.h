@@ -27,7 +27,7 @@ struct verify_job {
 typedef bool verify_say_fn(void *user, const cJSON *line);
 
 // Runs the tasks of these numbers. After a lost device it stops. Returns an exit status.
-int verify_work(const struct verify_job *job, const size_t *tasks, size_t count, verify_say_fn *say,
+int verify_work(const struct verify_job *job, const size_t *tasks, size_t count, verify_say_fn *fn,
                 void *user);
 
 // The child's side, as the arguments of verify_worker_arguments say: task numbers come on stdin, lines go to

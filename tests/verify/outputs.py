@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""What `rope2d verify` and `rope2d report merge` write, read by programs that are not ours: jsonschema, junitparser,
+an HTML parser and, where it is installed, Chromium without a window."""
+import copy
+import html.parser
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+
+FEW = "half f32:f32*,odd_gaps,preset/dinov3,special_values f16:f16*"
+# What a driver or a file could be called, and what becomes of it where somebody forgets to escape.
+HOSTILE = "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">&lt;b&gt;\"'"
+
+
+def test(runner, verify, source):
+    result, report = verify(runner, "--case", FEW, "--html", "page.html", "--junit", "junit.xml")
+    runner.check("all is written", result.status == 0 and {"page.html", "junit.xml"} <= set(runner.names()))
+    merged = merge(runner, report)
+    schema(runner, source, report, merged)
+    junit(runner, report)
+    pages(runner, report, merged)
+    refusals(runner)
+
+
+def hostile(report):
+    """A report whose every name is markup, and one of whose cases failed."""
+    other = copy.deepcopy(report)
+    device = other["devices"][0]
+    device["name"] = device["vendor"] = device["driver"] = HOSTILE
+    device["results"][0].update(name=HOSTILE, verdict="failed", text=HOSTILE)
+    device["limits"][HOSTILE] = 1
+    other["problems"] = [{"device": HOSTILE, "text": HOSTILE}]
+    other["passed"] = False
+    return other
+
+
+def merge(runner, report):
+    runner.path("other.json").write_text(json.dumps(hostile(report)))
+    result = runner.expect("merged", ["report", "merge", "report.json", "other.json", "--json", "merged.json", "--html",
+                                      "merged.html"], 1, "report.json", "other.json: did not pass")
+    hashes = re.findall(r"[0-9a-f]{16} \(", result.output)
+    runner.check("equal outputs are seen", len(hashes) == 2 and len(set(hashes)) == 1, hashes)
+    return json.loads(runner.path("merged.json").read_text())
+
+
+def schema(runner, source, report, merged):
+    if importlib.util.find_spec("jsonschema") is None:
+        runner.skip("the schema", "python3-jsonschema is missing")
+        return
+    import jsonschema
+    validator = jsonschema.Draft202012Validator(json.loads((source / "docs/verify.schema.json").read_text()))
+    for name, one in (("a report", report), ("merged reports", merged)):
+        errors = [f"{list(error.absolute_path)}: {error.message[:200]}" for error in validator.iter_errors(one)]
+        context = [sub.message[:200] for error in validator.iter_errors(one) for sub in error.context or []]
+        runner.check(f"{name} is what the schema says", not errors, (errors[:3], context[:6]))
+    spoiled = copy.deepcopy(report)
+    spoiled["devices"][0]["results"][0]["verdict"] = "fine"
+    runner.check("the schema refuses what it must", not validator.is_valid(spoiled))
+
+
+def junit(runner, report):
+    if importlib.util.find_spec("junitparser") is None:
+        runner.skip("JUnit", "python3-junitparser is missing")
+        return
+    import junitparser
+    xml = junitparser.JUnitXml.fromfile(str(runner.path("junit.xml")))
+    suites = list(xml)
+    device = report["devices"][0]
+    names = [case.name for case in suites[0]]
+    runner.check("junitparser reads every case", names == [one["name"] for one in device["controls"] + device["results"]]
+                 and suites[0].tests == len(names) and suites[0].failures == suites[0].errors == 0, names[:3])
+    result = runner.run("verify", "--device", "cpu", "--case", "half", "--require", "cpu:9999", "--junit", "failed.xml")
+    failed = [case for suite in junitparser.JUnitXml.fromfile(str(runner.path("failed.xml"))) for case in suite if case.result]
+    runner.check("what fails the report is a failure", result.status == 1 and len(failed) == 1
+                 and "9999 are required" in failed[0].result[0].message, failed)
+
+
+class Page(html.parser.HTMLParser):
+    """Elements and attributes that a browser would see."""
+    def __init__(self):
+        super().__init__()
+        self.elements, self.addresses = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append(tag)
+        self.addresses += [value for name, value in attrs if name in ("src", "href", "data", "action")]
+
+
+def pages(runner, report, merged):
+    for name, data in (("page.html", report), ("merged.html", merged)):
+        text = runner.path(name).read_text()
+        page = Page()
+        page.feed(text)
+        runner.check(f"{name} holds two scripts and loads nothing", page.elements.count("script") == 2
+                     and page.elements.count("img") == 0 and page.addresses == ["data:,"], page.addresses)
+        embedded = text.split('id="reports">', 1)[1].split("</script>", 1)[0]
+        runner.check(f"{name} holds the report", json.loads(embedded) == data)
+    chromium = shutil.which("chromium")
+    if not chromium:
+        runner.skip("pages in a browser", "chromium is missing")
+        return
+    cases = len(report["devices"][0]["results"]) + len(report["devices"][0]["controls"])
+    dom = browse(runner, chromium, "page.html", "")
+    runner.check("every case has a row", shown_rows(dom) == cases and f"{cases} of {cases} cases" in dom, shown_rows(dom))
+    runner.check("maps are drawn", dom.count("<canvas") >= 2)
+    dom = browse(runner, chromium, "page.html", "#filter=odd_gaps%20f16&sort=2")
+    wanted = [one["name"] for one in report["devices"][0]["results"] if "odd_gaps" in one["name"] and "f16" in one["name"]]
+    runner.check("it filters", wanted and f"{len(wanted)} of {cases} cases" in dom and shown_rows(dom) == len(wanted), len(wanted))
+    dom = browse(runner, chromium, "merged.html", "#verdict=failed")
+    runner.check("it filters by verdict", f"1 of {cases + 1} cases" in dom)
+    title = re.search(r"<title>(.*?)</title>", dom).group(1)
+    runner.check("markup stays text", title == "rope2d verify" and "<img" not in dom
+                 and "&lt;/script&gt;&lt;script&gt;" in dom, title)
+
+
+def shown_rows(dom):
+    table = dom.split("<h2>Cases</h2>")[1].split("</table>")[0].split("<tbody>")[1]
+    return len(re.findall(r"<tr>", table))
+
+
+def browse(runner, chromium, name, fragment):
+    """The page as the browser has built it; a message on its console is a failure."""
+    command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={runner.path('browser')}",
+               "--enable-logging=stderr", "--v=0", "--dump-dom", runner.path(name).as_uri() + fragment]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "LC_ALL": "C.UTF-8"})
+    messages = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    runner.check(f"{name}{fragment}: no message on the console", done.returncode == 0 and not messages, messages[:3])
+    return done.stdout
+
+
+def refusals(runner):
+    runner.path("not.json").write_text("nothing")
+    runner.path("other_format.json").write_text('{"format": "another", "format_version": 1, "devices": []}')
+    runner.path("deep.json").write_text("[" * 5000)
+    for name, text in (("not.json", "is not JSON"), ("other_format.json", "is no report"), ("deep.json", "is not JSON"),
+                       ("missing.json", "No such file")):
+        runner.expect(f"merge refuses {name}", ["report", "merge", "report.json", name, "--html", "none.html"], 2, text)
+    runner.check("nothing is written then", "none.html" not in runner.names())
+    runner.expect("merge what", ["report", "merge"], 2, "needs 'merge' and the files")
+    runner.expect("a folder that is not there", ["report", "merge", "report.json", "--html", "no/such/page.html"], 2,
+                  "cannot be written")
