@@ -71,6 +71,7 @@ static int read_request(const struct words *words, const struct bench_machine *m
     *request = (struct bench_request){
         .device = words->device,
         .most_rounds = level->most_rounds,
+        .is_quick = words->quick,
         .json = words->json,
         .plot = words->plot,
     };

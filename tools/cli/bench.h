@@ -40,7 +40,8 @@ struct bench_request {
     size_t token_count, thread_count;
     double seconds; // in all
     uint32_t most_rounds;
-    const char *json, *plot, *report;
+    bool is_quick; // fewer variants of the baselines
+    const char *json, *plot;
 };
 
 // One size on one device: all rotations of it are measured in turns.
@@ -108,8 +109,8 @@ struct bench_overhead {
     double plan_again;              // after the first was destroyed: what the driver has kept helps
     double plan_warm;               // while the first is there
     double compile, compile_again;  // the driver's part of these; negative: not known
-    double positions;               // 4,096 tokens
-    double first_apply, next_apply; // rope2d_apply of 4,096 tokens, from host memory to host memory
+    double positions;               // 1,024 tokens
+    double first_apply, next_apply; // rope2d_apply of 1,024 tokens, from host memory to host memory
     double record, enqueue;         // negative: the device has none
     uint64_t record_allocations;
 };

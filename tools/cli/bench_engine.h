@@ -15,6 +15,7 @@ struct bench_engine {
     const struct bench_engine_ops *ops;
     const struct device_choice *choice;
     uint32_t threads; // of the CPU
+    bool is_quick;    // fewer variants
     rope2d_device *device;
     rope2d_device_info info;
     const struct bench_machine *machine;

@@ -79,32 +79,32 @@ static bool has_avx512(void) {
 // The same loop for each width of vector: `store` says whether it goes past the caches.
 #define COPY_LOOP(name, attributes, vector, load, store)                                                     \
     attributes static void name(void *to, const void *from, uint64_t bytes) {                                \
-        vector *out = to;                                                                                    \
-        const vector *in = from;                                                                             \
-        for (uint64_t i = 0; i < bytes / sizeof(vector); i += LINE / sizeof(vector))                         \
-            for (uint64_t j = 0; j < LINE / sizeof(vector); ++j)                                             \
+        float *out = to;                                                                                     \
+        const float *in = from;                                                                              \
+        const uint64_t count = bytes / sizeof *out, turn = LINE / sizeof *out;                               \
+        for (uint64_t i = 0; i < count; i += turn)                                                           \
+            for (uint64_t j = 0; j < turn; j += sizeof(vector) / sizeof *out)                                \
                 store(out + i + j, load(in + i + j));                                                        \
         _mm_sfence();                                                                                        \
     }
-COPY_LOOP(copy_sse2_stream, , __m128i, _mm_load_si128, _mm_stream_si128)
-COPY_LOOP(copy_avx2, AVX2, __m256i, _mm256_load_si256, _mm256_store_si256)
-COPY_LOOP(copy_avx2_stream, AVX2, __m256i, _mm256_load_si256, _mm256_stream_si256)
-COPY_LOOP(copy_avx512, AVX512, __m512i, _mm512_load_si512, _mm512_store_si512)
-COPY_LOOP(copy_avx512_stream, AVX512, __m512i, _mm512_load_si512, _mm512_stream_si512)
+COPY_LOOP(copy_sse2_stream, , __m128, _mm_load_ps, _mm_stream_ps)
+COPY_LOOP(copy_avx2, AVX2, __m256, _mm256_load_ps, _mm256_store_ps)
+COPY_LOOP(copy_avx2_stream, AVX2, __m256, _mm256_load_ps, _mm256_stream_ps)
+COPY_LOOP(copy_avx512, AVX512, __m512, _mm512_load_ps, _mm512_store_ps)
+COPY_LOOP(copy_avx512_stream, AVX512, __m512, _mm512_load_ps, _mm512_stream_ps)
 
 #define SCALE_LOOP(name, attributes, vector, splat, load, store, multiply, ahead)                            \
     attributes static void name(float *values, uint64_t bytes, float factor) {                               \
-        const vector by = splat(factor);                                                                     \
         const uint64_t lanes = sizeof(vector) / sizeof *values, turn = 4 * LINE / sizeof *values;            \
         uint64_t count = bytes / sizeof *values, i = 0;                                                      \
         for (; i + turn <= count; i += turn) {                                                               \
             for (uint64_t line = 0; ahead && line < 4; ++line)                                               \
                 FETCH((const char *)(values + i) + AHEAD + line * LINE);                                     \
             for (uint64_t j = 0; j < turn; j += lanes)                                                       \
-                store(values + i + j, multiply(load(values + i + j), by));                                   \
+                store(values + i + j, multiply(load(values + i + j), splat(factor)));                        \
         }                                                                                                    \
         for (; i < count; i += lanes)                                                                        \
-            store(values + i, multiply(load(values + i), by));                                               \
+            store(values + i, multiply(load(values + i), splat(factor)));                                    \
     }
 SCALE_LOOP(scale_avx2, AVX2, __m256, _mm256_set1_ps, _mm256_load_ps, _mm256_store_ps, _mm256_mul_ps, 0)
 SCALE_LOOP(scale_avx2_ahead, AVX2, __m256, _mm256_set1_ps, _mm256_load_ps, _mm256_store_ps, _mm256_mul_ps, 1)

@@ -13,16 +13,17 @@ extern const struct rope2d_unpacked bench_opencl_text[]; // bench.cl
 static const unsigned widths[OPENCL_WIDTHS] = {4, 8, 16}, item_counts[OPENCL_ITEMS] = {1, 4, 16};
 static const size_t group_sizes[OPENCL_GROUPS] = {64, 256};
 
+// Those of the first size of groups come first: a quick search stops after them.
 static unsigned width_of(uint32_t variant) {
-    return widths[variant / OPENCL_GROUPS / OPENCL_ITEMS];
+    return widths[variant % OPENCL_WIDTHS];
 }
 
 static unsigned items_of(uint32_t variant) {
-    return item_counts[variant / OPENCL_GROUPS % OPENCL_ITEMS];
+    return item_counts[variant / OPENCL_WIDTHS % OPENCL_ITEMS];
 }
 
 static size_t group_of(const struct bench_engine *engine, uint32_t variant) {
-    size_t most = engine->choice->info.max_group_size, group = group_sizes[variant % OPENCL_GROUPS];
+    size_t most = engine->choice->info.max_group_size, group = group_sizes[variant / OPENCL_KERNELS];
     return group < most ? group : most;
 }
 
@@ -30,8 +31,7 @@ static int create_kernel(struct bench_engine *engine, int scale, uint32_t kernel
     struct opencl *opencl = engine->impl;
     char name[32];
     cl_int code = CL_SUCCESS;
-    snprintf(name, sizeof name, "%s_%u_%u", scale ? "scale" : "copy", width_of(kernel * OPENCL_GROUPS),
-             items_of(kernel * OPENCL_GROUPS));
+    snprintf(name, sizeof name, "%s_%u_%u", scale ? "scale" : "copy", width_of(kernel), items_of(kernel));
     opencl->kernels[scale][kernel] = opencl->CreateKernel(opencl->program, name, &code);
     return opencl_check(engine, code, "clCreateKernel");
 }
@@ -53,8 +53,8 @@ int bench_opencl_kernels_create(struct bench_engine *engine) {
 }
 
 uint32_t bench_opencl_variants(const struct bench_engine *engine, enum bench_move move) {
-    (void)engine;
-    return move == BENCH_DRIVER_COPY ? 1 : OPENCL_SHAPES;
+    uint32_t groups = engine->is_quick ? 1 : OPENCL_GROUPS;
+    return move == BENCH_DRIVER_COPY ? 1 : OPENCL_KERNELS * groups;
 }
 
 void bench_opencl_variant_name(const struct bench_engine *engine, enum bench_move move, uint32_t variant,
@@ -69,7 +69,7 @@ void bench_opencl_variant_name(const struct bench_engine *engine, enum bench_mov
 static cl_int enqueue_kernel(struct bench_engine *engine, enum bench_move move, uint32_t variant,
                              uint32_t set, cl_event *event) {
     struct opencl *opencl = engine->impl;
-    cl_kernel kernel = opencl->kernels[move == BENCH_SCALE][variant / OPENCL_GROUPS];
+    cl_kernel kernel = opencl->kernels[move == BENCH_SCALE][variant % OPENCL_KERNELS];
     cl_mem from = bench_opencl_buffer(opencl, set, BENCH_IN),
            to = bench_opencl_buffer(opencl, set, BENCH_OUT);
     cl_uint count = (cl_uint)(engine->bytes / width_of(variant));

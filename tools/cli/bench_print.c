@@ -72,7 +72,7 @@ void bench_print_overheads(const struct bench_results *results) {
     if (!results->overhead_count)
         return;
     printf(
-        "\nOnce: f32, 4,096 tokens of 16 x 80. Plan: cold, of which the driver compiled, again after it was\n"
+        "\nOnce: f32, 1,024 tokens of 16 x 80. Plan: cold, of which the driver compiled, again after it was\n"
         "destroyed, and warm, while another of its structure is there. Apply: from host memory to host "
         "memory.\n"
         "%-10s %10s %10s %10s %10s %10s %10s %10s %10s %10s\n",

@@ -126,6 +126,7 @@ static int run_device(struct bench_run *run, const struct device_choice *choice,
         .ops = engines[choice->info.backend],
         .choice = choice,
         .threads = threads,
+        .is_quick = run->request->is_quick,
         .machine = &run->results->machine,
     };
     run->engine.info.struct_size = sizeof run->engine.info;

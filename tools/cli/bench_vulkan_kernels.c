@@ -16,9 +16,10 @@ struct shape {
     uint32_t width, items, group; // indices
 };
 
+// Those of the first size of groups come first: a quick search stops after them.
 static struct shape shape_of(uint32_t variant) {
-    return (struct shape){variant / VULKAN_GROUPS / VULKAN_ITEMS, variant / VULKAN_GROUPS % VULKAN_ITEMS,
-                          variant % VULKAN_GROUPS};
+    return (struct shape){variant % VULKAN_WIDTHS, variant / VULKAN_WIDTHS % VULKAN_ITEMS,
+                          variant / VULKAN_WIDTHS / VULKAN_ITEMS};
 }
 
 struct sizes {
@@ -94,7 +95,7 @@ static int create_width(struct bench_engine *engine, uint32_t width) {
     VkShaderModule module = VK_NULL_HANDLE;
     int result = vulkan_check(engine, vkCreateShaderModule(vulkan->handle, &info, NULL, &module),
                               "vkCreateShaderModule");
-    for (uint32_t variant = 0; variant < VULKAN_SHAPES && !result; ++variant)
+    for (uint32_t variant = 0; variant < bench_vulkan_variants(engine, BENCH_COPY) && !result; ++variant)
         for (uint32_t scale = 0; scale < 2 && !result && shape_of(variant).width == width; ++scale)
             result = create_pipeline(engine, module, scale, variant);
     vkDestroyShaderModule(vulkan->handle, module, NULL);
@@ -158,8 +159,8 @@ int bench_vulkan_descriptors_create(struct bench_engine *engine) {
 }
 
 uint32_t bench_vulkan_variants(const struct bench_engine *engine, enum bench_move move) {
-    (void)engine;
-    return move == BENCH_DRIVER_COPY ? 1 : VULKAN_SHAPES;
+    uint32_t groups = engine->is_quick ? 1 : VULKAN_GROUPS;
+    return move == BENCH_DRIVER_COPY ? 1 : VULKAN_WIDTHS * VULKAN_ITEMS * groups;
 }
 
 void bench_vulkan_variant_name(const struct bench_engine *engine, enum bench_move move, uint32_t variant,

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Run the bench on every device with a case or two, and look at what it says, never at how fast it was.
+
+usage: test_bench.py ROPE2D GOLDEN [SHIM]   SHIM: an OpenCL loader that reads back wrong results
+"""
+import json
+import os
+import re
+import sys
+
+from runner import Runner
+
+TINY = ["--quick", "--tower", "sam2", "--tokens", "64", "--seconds", "1", "--pairing", "half"]
+BASELINES = ("driver_copy", "copy", "scale")
+
+
+def read(runner, name):
+    return json.loads((runner.folder / name).read_text(encoding="utf-8"))
+
+
+def check_timing(runner, name, timing):
+    spread = timing.get("host_seconds", {})
+    runner.check(f"{name}: quartiles are in order",
+                 0 < spread.get("least", 0) <= spread["low"] <= spread["median"] <= spread["high"], str(timing))
+    runner.check(f"{name}: several runs and a rate", timing["runs"] >= 5 and timing["gb_per_s"] > 0, str(timing))
+
+
+def check_group(runner, group):
+    name = f"{group['device']} {group['element']}"
+    for baseline in BASELINES:
+        check_timing(runner, f"{name} {baseline}", group[baseline])
+    for variants in ("copies", "scales"):
+        names = [variant["name"] for variant in group[variants]]
+        runner.check(f"{name} {variants}: three, all different", len(set(names)) == 3, str(names))
+    best = max(variant["timing"]["gb_per_s"] for variant in group["copies"])
+    runner.check(f"{name}: the best copy counts", group["copy"]["gb_per_s"] == best, str(group["copy"]))
+    for row in group["rows"]:
+        place = f"{name} {row['table']} {'in place' if row['in_place'] else 'out of place'}"
+        if runner.check(f"{place}: equal", row["equal"] is True, str(row)):
+            check_timing(runner, place, row["timing"])
+            runner.check(f"{place}: ratios", row["of_copy"] > 0 and row["of_scale"] > 0, str(row))
+
+
+def check_once(runner, once):
+    name = f"{once['device']} once"
+    for key in ("plan_cold", "plan_warm", "plan_again", "positions", "first_apply", "next_apply"):
+        runner.check(f"{name}: {key}", once.get(key, 0) > 0, str(once))
+    issue = {"cpu": None, "vulkan": "record", "opencl": "enqueue"}[once["device"].split(":")[0]]
+    runner.check(f"{name}: {issue}", not issue or once.get(issue, 0) > 0, str(once))
+
+
+def check_device(runner, where):
+    result = runner.expect(f"bench {where}", ["bench", *TINY, "--element", "f16", "--threads", "1", "--device", where,
+                                              "--json", "bench.json"], 0, "equal", "target", "not measured")
+    if result.status != 0:
+        return
+    found = read(runner, "bench.json")
+    groups = found["groups"]
+    runner.check(f"{where}: one size, and in the cache of the CPU again", len(groups) == (2 if where == "cpu:0" else 1),
+                 str(len(groups)))
+    tables = 2 if runner.has_textures[where] else 1
+    runner.check(f"{where}: every table, in place or not", all(len(group["rows"]) == 2 * tables for group in groups),
+                 str(groups))
+    for group in groups:
+        check_group(runner, group)
+    for once in found["once"]:
+        check_once(runner, once)
+    lines = [line for line in result.output.splitlines() if re.search(r" equal( \(normal\))?$", line)]
+    runner.check(f"{where}: a line of the table for each row", len(lines) == sum(len(g["rows"]) for g in groups),
+                 result.output)
+    for target in found["targets"]:
+        runner.check(f"{where}: {target['what']}: measured or why not",
+                     ("met" in target) == target["measured"] and target["where"], str(target))
+
+
+def check_wrong_results(runner, shim):
+    """One bit is wrong, and there is no number."""
+    os.environ["ROPE2D_OPENCL_LOADER"] = os.path.realpath(shim)
+    result = runner.expect("bench of wrong results", ["bench", *TINY, "--element", "f32", "--table", "buffer", "--device",
+                                                      "opencl:0", "--json", "wrong.json"], 1, "no number:",
+                           "elements differ from the portable path's")
+    del os.environ["ROPE2D_OPENCL_LOADER"]
+    if result.status != 1:
+        return
+    found = read(runner, "wrong.json")
+    rows = [row for group in found["groups"] for row in group["rows"]]
+    runner.check("wrong results: counted", found["refused"] == len(rows) == 2, str(found["refused"]))
+    for row in rows:
+        runner.check("wrong results: no timing", row["equal"] is False and "timing" not in row and "of_copy" not in row,
+                     str(row))
+    runner.check("wrong results: no target is met by them",
+                 all(not target["measured"] for target in found["targets"] if "copy kernel" in target["target"]),
+                 str(found["targets"]))
+
+
+def check_plot(runner):
+    for ending in ("svg", "png"):
+        name = f"roofline.{ending}"
+        result = runner.run("bench", *TINY, "--element", "f32", "--threads", "1", "--device", "cpu", "--plot", name)
+        if "matplotlib is missing" in result.errors:
+            runner.skip(name, "matplotlib is missing")
+            continue
+        path = runner.folder / name
+        runner.check(f"{name} is drawn", result.status == 0 and path.exists() and path.stat().st_size > 4000,
+                     result.errors)
+
+
+def main(arguments):
+    if len(arguments) not in (2, 3):
+        print(__doc__)
+        return 2
+    runner = Runner(arguments[0], arguments[1])
+    runner.find_devices()
+    for device in runner.devices:
+        check_device(runner, device)
+    if len(arguments) == 3 and "opencl:0" in runner.devices:
+        check_wrong_results(runner, arguments[2])
+    else:
+        runner.skip("wrong results", "no OpenCL device, or no loader to stand in for")
+    check_plot(runner)
+    return runner.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
