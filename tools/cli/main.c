@@ -7,9 +7,9 @@
 #include "../verify/worker.h"
 #include "verbs.h"
 
-static const struct verb *const verbs[] = {&verb_devices, &verb_presets,  &verb_apply, &verb_check,
-                                           &verb_verify,  &verb_report,   &verb_demo,  &verb_bench,
-                                           &verb_plot,    &verb_plot_data};
+static const struct verb *const verbs[] = {&verb_devices, &verb_presets,   &verb_apply, &verb_check,
+                                           &verb_verify,  &verb_report,    &verb_demo,  &verb_bench,
+                                           &verb_plot,    &verb_plot_data, &verb_emit};
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
 static int print_help(void) {
