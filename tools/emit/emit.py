@@ -53,7 +53,7 @@ def glsl_names(text):
     for number, kind, name in re.findall(r"constant_id = (\d+)\) const (\w+) (\w+)", text):
         constants[int(number)] = name
     bindings = {}
-    for number, name in re.findall(r"binding = (\d+)[^)]*\)\s+(?:readonly |writeonly )?(?:uniform|buffer) (\w+)", text):
+    for number, name in re.findall(r"binding = (\d+)(?:,[^)]*)?\)\s+(?:readonly |writeonly )?(?:uniform|buffer) (\w+)", text):
         bindings.setdefault(int(number), "Table" if name == "sampler2D" else name)
     slots = re.findall(r"binding = (\d+) \+ (\d+) \* k[^)]*\)\s+(?:readonly )?buffer (\w+?)##k", text)
     return constants, bindings, [(int(first), int(step), name) for first, step, name in slots]
