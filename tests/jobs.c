@@ -95,16 +95,17 @@ void job_make_spec(const test_job *job, job_spec *made) {
 }
 
 // A grid of rows of seven, shifted for each batch element; the first token does not rotate.
-static rope2d_status make_positions(const test_job *job, rope2d_device *device, const rope2d_spec *spec,
-                                    rope2d_positions **positions) {
+static rope2d_status make_some(const test_job *job, uint64_t tokens, rope2d_device *device,
+                               const rope2d_spec *spec, const rope2d_positions *from,
+                               rope2d_positions **positions) {
     uint32_t batch = job->own_positions ? job->batch : 1;
-    float *coordinates = malloc(batch * (size_t)job->tokens * 2 * sizeof(float) + 1);
+    float *coordinates = malloc(batch * (size_t)tokens * 2 * sizeof(float) + 1);
     if (!coordinates)
         return ROPE2D_ERROR_HOST_MEMORY;
     for (uint32_t b = 0; b < batch; b++) {
-        for (uint64_t t = 0; t < job->tokens; t++) {
-            coordinates[(b * job->tokens + t) * 2] = (float)(t / 7 + b);
-            coordinates[(b * job->tokens + t) * 2 + 1] = (float)(t % 7) + 0.5f * (float)b;
+        for (uint64_t t = 0; t < tokens; t++) {
+            coordinates[(b * tokens + t) * 2] = (float)(t / 7 + b);
+            coordinates[(b * tokens + t) * 2 + 1] = (float)(t % 7) + 0.5f * (float)b;
         }
     }
     const rope2d_range unrotated = {0, 1};
@@ -113,13 +114,26 @@ static rope2d_status make_positions(const test_job *job, rope2d_device *device, 
     params.struct_size = sizeof(params);
     params.spec = spec;
     params.table = job->table;
-    params.tokens = job->tokens;
+    params.tokens = tokens;
+    params.grown_from = from;
     params.batch = batch;
     params.coordinates = coordinates;
     params.unrotated = &unrotated;
-    params.unrotated_count = job->tokens > 0 ? 1 : 0;
+    params.unrotated_count = tokens > 0 ? 1 : 0;
     rope2d_status status = rope2d_positions_create(device, &params, positions);
     free(coordinates);
+    return status;
+}
+
+static rope2d_status make_positions(const test_job *job, bool grown, rope2d_device *device,
+                                    const rope2d_spec *spec, rope2d_positions **positions) {
+    rope2d_positions *half = NULL;
+    rope2d_status status = ROPE2D_OK;
+    if (grown)
+        status = make_some(job, job->tokens / 2, device, spec, NULL, &half);
+    if (status == ROPE2D_OK)
+        status = make_some(job, job->tokens, device, spec, half, positions);
+    rope2d_positions_destroy(half);
     return status;
 }
 
@@ -268,7 +282,8 @@ rope2d_plan_params job_plan_params(const test_job *job, const job_spec *made, ui
     return params;
 }
 
-rope2d_status job_run(const test_job *job, rope2d_device *device, uint32_t plan_flags, job_result *result) {
+static rope2d_status run(const test_job *job, bool grown, rope2d_device *device, uint32_t plan_flags,
+                         job_result *result) {
     job_spec made;
     rope2d_plan_params params;
     rope2d_plan_info info;
@@ -285,12 +300,21 @@ rope2d_status job_run(const test_job *job, rope2d_device *device, uint32_t plan_
         result->exactness = info.exactness;
     }
     if (status == ROPE2D_OK)
-        status = make_positions(job, device, &made.spec, &positions);
+        status = make_positions(job, grown, device, &made.spec, &positions);
     if (status == ROPE2D_OK)
         status = apply_job(job, plan, positions, &made.spec, result);
     rope2d_positions_destroy(positions);
     rope2d_plan_destroy(plan);
     return status;
+}
+
+rope2d_status job_run(const test_job *job, rope2d_device *device, uint32_t plan_flags, job_result *result) {
+    return run(job, false, device, plan_flags, result);
+}
+
+rope2d_status job_run_grown(const test_job *job, rope2d_device *device, uint32_t plan_flags,
+                            job_result *result) {
+    return run(job, true, device, plan_flags, result);
 }
 
 void job_release(job_result *result) {

@@ -100,6 +100,9 @@ rope2d_plan_params job_plan_params(const test_job *job, const job_spec *made, ui
 // Plan flags as in rope2d_plan_params. The first status that is not OK ends the job. Release the result in
 // any case.
 rope2d_status job_run(const test_job *job, rope2d_device *device, uint32_t plan_flags, job_result *result);
+// The same with positions that are grown from those of half the tokens.
+rope2d_status job_run_grown(const test_job *job, rope2d_device *device, uint32_t plan_flags,
+                            job_result *result);
 void job_release(job_result *result);
 
 // Whether two results are equal: bit for bit, but that a NaN is a NaN. Tells the first byte that differs.

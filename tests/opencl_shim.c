@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "opencl_shim.h"
 
-#define CL_TARGET_OPENCL_VERSION 120
+#define CL_TARGET_OPENCL_VERSION 200
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 #include <CL/cl_icd.h>
 
@@ -164,6 +165,8 @@ PLAIN(clGetKernelWorkGroupInfo,
       (kernel, device, param_name, param_value_size, param_value, param_value_size_ret))
 PLAIN(clSetKernelArg, (cl_kernel kernel, cl_uint arg_index, size_t arg_size, const void *arg_value),
       (kernel, arg_index, arg_size, arg_value))
+PLAIN(clSetKernelArgSVMPointer, (cl_kernel kernel, cl_uint arg_index, const void *arg_value),
+      (kernel, arg_index, arg_value))
 PLAIN(clEnqueueWriteBuffer,
       (cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_write, size_t offset, size_t size,
        const void *ptr, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event),

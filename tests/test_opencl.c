@@ -69,7 +69,11 @@ static void check_missing_loader(void) {
 
 // -------------------------------------------------------------------------------------------- equal bits
 
-static void compare(const test_job *job, rope2d_device *cpu, rope2d_device *device, captured_log *log) {
+typedef rope2d_status job_run_fn(const test_job *job, rope2d_device *device, uint32_t plan_flags,
+                                 job_result *result);
+
+static void compare_with(job_run_fn *run, const test_job *job, rope2d_device *cpu, rope2d_device *device,
+                         captured_log *log) {
     struct test_job on_cpu = *job;
     job_result expected, found;
     char name[160];
@@ -78,7 +82,7 @@ static void compare(const test_job *job, rope2d_device *cpu, rope2d_device *devi
     job_name(job, name, sizeof(name));
     log->text[0] = 0;
     rope2d_status reference = job_run(&on_cpu, cpu, ROPE2D_PLAN_NO_SELF_TEST, &expected);
-    rope2d_status status = job_run(job, device, ROPE2D_PLAN_NO_SELF_TEST, &found);
+    rope2d_status status = run(job, device, ROPE2D_PLAN_NO_SELF_TEST, &found);
     if (tally_check(&counts, reference == ROPE2D_OK && status == ROPE2D_OK, "%s: %s: %s, the CPU %s: %s",
                     device->info.name, name, rope2d_status_name(status), rope2d_status_name(reference),
                     log->text)) {
@@ -88,6 +92,10 @@ static void compare(const test_job *job, rope2d_device *cpu, rope2d_device *devi
     }
     job_release(&expected);
     job_release(&found);
+}
+
+static void compare(const test_job *job, rope2d_device *cpu, rope2d_device *device, captured_log *log) {
+    compare_with(job_run, job, cpu, device, log);
 }
 
 static void compare_layouts(test_job *job, rope2d_device *cpu, rope2d_device *device, captured_log *log) {
@@ -127,6 +135,10 @@ static void compare_shapes(rope2d_device *cpu, rope2d_device *device, captured_l
         job.in = job.out = ROPE2D_F16;
         job.table = device->info.has_textures ? ROPE2D_TABLE_TEXTURE : ROPE2D_TABLE_BUFFER;
         compare_layouts(&job, cpu, device, log);
+        compare_with(job_run_grown, &job, cpu, device, log);
+        job.table = ROPE2D_TABLE_BUFFER;
+        job.own_positions = false;
+        compare_with(job_run_grown, &job, cpu, device, log);
     }
     for (uint64_t tokens = 0; tokens < 3; tokens++) {
         test_job job = {JOB_HALF, JOB_TIGHT, ROPE2D_F32, ROPE2D_BF16, ROPE2D_TABLE_AUTO, true, 1, tokens};

@@ -84,14 +84,13 @@ static bool is_usm(const rope2d_cl_device *device, const rope2d_cl_pointers *poi
 rope2d_status rope2d_cl_pointer_set(const rope2d_cl_device *device, const rope2d_cl_pointers *pointers,
                                     cl_kernel kernel, cl_uint argument, const void *pointer) {
     const rope2d_cl *cl = &device->cl;
-    rope2d_status status = ROPE2D_OK;
-    if (is_usm(device, pointers, pointer))
-        CL(pointers->set_usm(kernel, argument, pointer));
-    else if (pointers->set_svm)
-        CL(pointers->set_svm(kernel, argument, pointer));
-    else
+    const bool usm = is_usm(device, pointers, pointer);
+    if (!usm && !pointers->set_svm)
         return rope2d_fail(cl->host, ROPE2D_ERROR_UNSUPPORTED,
                            "tensors: a pointer that is no unified shared memory of the context");
-fail:
-    return status;
+    const cl_int code =
+        usm ? pointers->set_usm(kernel, argument, pointer) : pointers->set_svm(kernel, argument, pointer);
+    if (code != CL_SUCCESS)
+        return rope2d_cl_failed(cl, usm ? "clSetKernelArgMemPointerINTEL" : "clSetKernelArgSVMPointer", code);
+    return ROPE2D_OK;
 }
