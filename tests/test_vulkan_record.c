@@ -95,8 +95,12 @@ static void record_theirs(const stand *s, const rope2d_vulkan_range *range) {
         if (d.groups[0] == 0)
             continue;
         vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, d.pipeline);
-        vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, d.layout, d.set_number, 1, &d.set,
-                                0, NULL);
+        if (d.write_count > 0)
+            vkCmdPushDescriptorSetKHR(commands, VK_PIPELINE_BIND_POINT_COMPUTE, d.layout, d.set_number,
+                                      d.write_count, d.writes);
+        else
+            vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, d.layout, d.set_number, 1,
+                                    &d.set, 0, NULL);
         vkCmdPushConstants(commands, d.layout, d.push_stages, 0, d.push_bytes, d.push_words);
         vkCmdDispatch(commands, d.groups[0], d.groups[1], d.groups[2]);
     }
@@ -233,7 +237,21 @@ static void check_threads(stand *s) {
 
 // ------------------------------------------------------------------------------------------------------ main
 
-static void run_device(owner *own, uint32_t flags, bool with_queue) {
+// What rope2d_apply does on such a device.
+static void check_self_test(rope2d_device *device) {
+    static const rope2d_table tables[] = {ROPE2D_TABLE_BUFFER, ROPE2D_TABLE_TEXTURE};
+    rope2d_plan_info info = {.struct_size = sizeof(info)};
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        scene made = {.device = device};
+        if (make_scene(&made, ROPE2D_BF16, ROPE2D_F16, tables[i], 0) == ROPE2D_OK)
+            expect(rope2d_plan_get_info(made.plan, &info), ROPE2D_OK, "plan info");
+        tally_check(&counts, info.exactness == ROPE2D_EXACT || info.exactness == ROPE2D_EXACT_NORMAL,
+                    "exactness is %d", (int)info.exactness);
+        clear_scene(&made);
+    }
+}
+
+static void run_device(owner *own, uint32_t flags, bool with_queue, bool pushes) {
     static const layout layouts[] = {
         {ROPE2D_F32, ROPE2D_F32, ROPE2D_TABLE_BUFFER, true, 4, HEAD_DIM, 0, TOKENS},
         {ROPE2D_F16, ROPE2D_F16, ROPE2D_TABLE_AUTO, true, 2, HEAD_DIM + 1, 3, TOKENS - 5},
@@ -257,9 +275,12 @@ static void run_device(owner *own, uint32_t flags, bool with_queue) {
         .host = &host,
         .queue = with_queue ? own->queue : NULL,
         .queue_family = own->family,
+        .has_push_descriptors = pushes,
     };
     are_apart = (flags & ROPE2D_DEVICE_MINIMUM_LIMITS) != 0;
     expect(rope2d_vulkan_device_adopt(&params, &device), ROPE2D_OK, "adopt");
+    if (device != NULL && pushes)
+        check_self_test(device);
     for (size_t i = 0; device != NULL && i < sizeof(layouts) / sizeof(layouts[0]); i++) {
         if (!with_queue && layouts[i].table == ROPE2D_TABLE_TEXTURE)
             continue;
@@ -275,6 +296,7 @@ static void run_device(owner *own, uint32_t flags, bool with_queue) {
 }
 
 int main(void) {
+    static const char *const push[1] = {VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME};
     owner own;
     logged.print = false;
     fill_spec();
@@ -288,9 +310,15 @@ int main(void) {
         return tally_finish(&counts);
     }
     for (uint32_t i = 0; i < own.physical_count; i++) {
+        own.extensions = push;
+        own.extension_count = owner_has_extension(&own, i, push[0]);
         if (tally_check(&counts, owner_open(&own, i), "device %u", i)) {
-            run_device(&own, 0, true);
-            run_device(&own, ROPE2D_DEVICE_MINIMUM_LIMITS, false);
+            run_device(&own, 0, true, false);
+            run_device(&own, ROPE2D_DEVICE_MINIMUM_LIMITS, false, false);
+            if (own.extension_count > 0)
+                run_device(&own, 0, true, true);
+            else
+                counts.skipped++;
         }
         owner_close(&own);
     }

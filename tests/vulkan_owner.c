@@ -41,6 +41,17 @@ static uint32_t find_family(VkPhysicalDevice physical) {
     return 0;
 }
 
+bool owner_has_extension(const owner *own, uint32_t index, const char *name) {
+    static VkExtensionProperties list[512];
+    uint32_t count = sizeof(list) / sizeof(list[0]);
+    if (vkEnumerateDeviceExtensionProperties(own->physicals[index], NULL, &count, list) < VK_SUCCESS)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(list[i].extensionName, name) == 0)
+            return true;
+    return false;
+}
+
 bool owner_open(owner *own, uint32_t index) {
     float priority = 1.0f;
     own->physical = own->physicals[index];

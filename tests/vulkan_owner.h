@@ -36,6 +36,7 @@ typedef struct owner_buffer {
 // False when there is no loader or no instance. Zeroed memory may be destroyed.
 bool owner_create(owner *own);
 bool owner_create_through(owner *own, PFN_vkGetInstanceProcAddr loader);
+bool owner_has_extension(const owner *own, uint32_t index, const char *name);
 bool owner_open(owner *own, uint32_t index);
 void owner_close(owner *own);
 void owner_destroy(owner *own);

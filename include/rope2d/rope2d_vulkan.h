@@ -9,7 +9,8 @@
 //     rope2d_vulkan_record            into the caller's VkCommandBuffer, every frame
 //
 // Nothing beyond core Vulkan 1.0 is used, with every feature off, so that it does not matter which extensions
-// and features were enabled. docs/synchronisation_vulkan.md writes out the barriers.
+// and features were enabled; but for push descriptors, where the caller says that they are.
+// docs/synchronisation_vulkan.md writes out the barriers.
 #ifndef ROPE2D_VULKAN_H
 #define ROPE2D_VULKAN_H
 
@@ -76,6 +77,10 @@ typedef struct rope2d_vulkan_device_params {
     // binding are enough; where it is full, plans and bindings are ROPE2D_ERROR_DEVICE_MEMORY. All zero: our
     // own allocator, whose small things share a few VkDeviceMemory.
     rope2d_vulkan_place small;
+
+    // 1: VK_KHR_push_descriptor was enabled. Recordings then push their descriptors: bindings have no
+    // descriptor pool, and an update writes host memory alone. 0: sets of pools of our own.
+    uint32_t has_push_descriptors;
 } rope2d_vulkan_device_params;
 
 // Makes a device of the caller's. Loads functions and makes descriptor set and pipeline layouts, a sampler,
@@ -236,7 +241,9 @@ typedef struct rope2d_vulkan_dispatch {
     VkPipeline pipeline;     // the plan's, at VK_PIPELINE_BIND_POINT_COMPUTE
     VkPipelineLayout layout; // the device's
     uint32_t set_number;     // of `set`
-    VkDescriptorSet set;     // the binding's, without dynamic offsets
+    VkDescriptorSet set;     // the binding's, without dynamic offsets; VK_NULL_HANDLE with push descriptors
+    uint32_t write_count;    // with push descriptors: of what is pushed to set_number; otherwise 0
+    const VkWriteDescriptorSet *writes; // the binding's; dstSet is VK_NULL_HANDLE
     VkShaderStageFlags push_stages;
     uint32_t push_bytes; // from offset 0
     uint32_t push_words[32];

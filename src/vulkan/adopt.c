@@ -8,6 +8,8 @@
 
 #include "rope2d/rope2d_vulkan.h"
 
+#include <string.h>
+
 static rope2d_status check_params(const rope2d_host *host, const rope2d_vulkan_device_params *params) {
     const uint32_t known = ROPE2D_DEVICE_MINIMUM_LIMITS | ROPE2D_DEVICE_RUNTIME_COMPILE;
     const char *missing = NULL;
@@ -63,6 +65,18 @@ static void take_handles(struct vulkan_device *vulkan, const rope2d_vulkan_devic
     }
 }
 
+static rope2d_status load_push(struct vulkan_device *vulkan, const rope2d_host *host) {
+    const PFN_vkVoidFunction found =
+        vulkan->instance.vkGetDeviceProcAddr(vulkan->handle, "vkCmdPushDescriptorSetKHR");
+    if (found == NULL)
+        return rope2d_fail(host, ROPE2D_ERROR_UNSUPPORTED,
+                           "params.has_push_descriptors is set, and the device has no "
+                           "vkCmdPushDescriptorSetKHR");
+    memcpy(&vulkan->vk.vkCmdPushDescriptorSetKHR, &found, sizeof(found));
+    vulkan->pushes = true;
+    return ROPE2D_OK;
+}
+
 static rope2d_status adopt(rope2d_device *device, const void *data) {
     const rope2d_vulkan_device_params *params = data;
     const rope2d_host *host = &device->host;
@@ -81,6 +95,8 @@ static rope2d_status adopt(rope2d_device *device, const void *data) {
         params->api_version >= VK_API_VERSION_1_1 ? "vkGetPhysicalDeviceProperties2" : NULL;
     ROPE2D_TRY(rope2d_vulkan_load_instance(&vulkan->instance, host, properties2));
     ROPE2D_TRY(rope2d_vulkan_load_device(&vulkan->instance, vulkan->handle, &vulkan->vk, host));
+    if (params->has_push_descriptors)
+        ROPE2D_TRY(load_push(vulkan, host));
     if (!device->lacks_queue)
         ROPE2D_TRY(check_family(vulkan, host));
     rope2d_vulkan_describe(&vulkan->instance, host, vulkan->physical, 0,

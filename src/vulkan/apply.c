@@ -43,12 +43,13 @@ static void share_arena(rope2d_piece *piece, const rope2d_plan *plan) {
 
 static void bind(const struct job *job, const struct vulkan_kernel *kernel,
                  const struct vulkan_window *window, uint32_t is_texture) {
-    const struct vulkan_lane *lane = job->lane;
+    struct vulkan_lane *lane = job->lane;
     VkDescriptorBufferInfo arena = {lane->arena.handle, 0, job->piece->bytes};
     const VkDescriptorBufferInfo slots[2] = {arena, arena};
     VkDescriptorBufferInfo shape = {lane->shape.handle, lane->shape.offset, lane->shape.size};
-    rope2d_vulkan_set_write(job->device, lane->sets[is_texture], is_texture, &shape, &kernel->units,
-                            job->positions->impl, window, slots, 1);
+    rope2d_vulkan_descriptors_fill(job->device, is_texture, &shape, &kernel->units, job->positions->impl,
+                                   window, slots, 1, &lane->written);
+    rope2d_vulkan_descriptors_write(job->device, lane->sets[is_texture], &lane->written);
 }
 
 static void barrier(const struct job *job, const struct vulkan_buffer *buffer,
@@ -110,8 +111,8 @@ static void record_dispatch(const struct job *job, const struct vulkan_kernel *k
     const struct vulkan_lane *lane = job->lane;
     const VkPipelineLayout layout = job->device->layouts[is_texture].pipeline;
     vk->vkCmdBindPipeline(lane->commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
-    vk->vkCmdBindDescriptorSets(lane->commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1,
-                                &lane->sets[is_texture], 0, NULL);
+    rope2d_vulkan_descriptors_bind(job->device, lane->commands, layout, lane->sets[is_texture],
+                                   &lane->written);
     vk->vkCmdPushConstants(lane->commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                            R_RANGE_WORDS * sizeof(*words), words);
     vk->vkCmdDispatch(lane->commands, job->piece->groups[0], job->piece->groups[1], 1);

@@ -13,6 +13,7 @@ static void sets_destroy(struct vulkan_device *device, struct vulkan_sets *sets)
     rope2d_vulkan_buffer_destroy(device, &sets->shapes);
     if (sets->pool != VK_NULL_HANDLE)
         device->vk.vkDestroyDescriptorPool(device->handle, sets->pool, device->allocation);
+    rope2d_release(&device->owner->host, sets->pushed, sets->capacity, sizeof(*sets->pushed));
     rope2d_release(&device->owner->host, sets->dispatches, sets->capacity, sizeof(*sets->dispatches));
 }
 
@@ -55,7 +56,14 @@ static rope2d_status sets_create(struct vulkan_device *device, uint32_t is_textu
     if (sets->dispatches == NULL)
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: no memory for %u dispatches", capacity);
     sets->capacity = capacity;
-    ROPE2D_TRY(create_pool(device, is_texture, sets));
+    if (device->pushes) {
+        sets->pushed = rope2d_allocate(host, capacity, sizeof(*sets->pushed));
+        if (sets->pushed == NULL)
+            return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: no memory for %u dispatches",
+                               capacity);
+    } else {
+        ROPE2D_TRY(create_pool(device, is_texture, sets));
+    }
     return rope2d_vulkan_buffer_create(device, VULKAN_MEMORY_MAPPED, (uint64_t)capacity * VULKAN_SHAPE_STEP,
                                        VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT, &sets->shapes);
 }
@@ -116,8 +124,11 @@ static void write_dispatch(rope2d_vulkan_binding *binding, const struct vulkan_u
         dispatch->tensors[i] = *piece->tensors[i].tensor;
         dispatch->piece.tensors[i].tensor = &dispatch->tensors[i];
     }
-    rope2d_vulkan_set_write(binding->device, dispatch->set, is_texture, &shape, &kernel->units,
-                            &update->table, &dispatch->window, tensors, piece->tensor_count);
+    struct vulkan_descriptors once;
+    struct vulkan_descriptors *written = binding->sets.pushed != NULL ? &binding->sets.pushed[index] : &once;
+    rope2d_vulkan_descriptors_fill(binding->device, is_texture, &shape, &kernel->units, &update->table,
+                                   &dispatch->window, tensors, piece->tensor_count, written);
+    rope2d_vulkan_descriptors_write(binding->device, dispatch->set, written);
     dispatch->pipeline = kernel->pipeline;
 }
 

@@ -16,7 +16,7 @@
 _Static_assert(VULKAN_SHAPE_BYTES <= VULKAN_SHAPE_STEP, "a shape fits its step");
 
 struct vulkan_dispatch {
-    VkDescriptorSet set;
+    VkDescriptorSet set; // VK_NULL_HANDLE where descriptors are pushed
     VkPipeline pipeline;
     struct vulkan_window window;   // of the row numbers
     uint32_t words[R_RANGE_WORDS]; // of all its tokens
@@ -29,6 +29,7 @@ struct vulkan_sets {
     VkDescriptorPool pool;
     struct vulkan_buffer shapes; // one after the other, VULKAN_SHAPE_STEP bytes apart
     struct vulkan_dispatch *dispatches;
+    struct vulkan_descriptors *pushed; // of each dispatch; NULL where sets are bound
     uint32_t capacity;
 };
 

@@ -37,15 +37,18 @@ static void describe_buffer(VkDescriptorBufferInfo *info, const struct vulkan_bu
 }
 
 // Slots without a tensor get the first tensor's buffers: a module's bindings must all be there.
-void rope2d_vulkan_set_write(struct vulkan_device *device, VkDescriptorSet set, uint32_t is_texture,
-                             const VkDescriptorBufferInfo *shape, const struct vulkan_buffer *units,
-                             const struct vulkan_positions *positions, const struct vulkan_window *window,
-                             const VkDescriptorBufferInfo *tensors, uint32_t tensor_count) {
-    uint32_t count = 4 + 2 * device->layouts[is_texture].slots;
-    VkDescriptorBufferInfo buffers[4 + 2 * R_MAX_DISPATCH_TENSORS] = {*shape};
-    VkWriteDescriptorSet writes[4 + 2 * R_MAX_DISPATCH_TENSORS];
-    VkDescriptorImageInfo image = {device->sampler, positions->image.view,
-                                   VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
+void rope2d_vulkan_descriptors_fill(const struct vulkan_device *device, uint32_t is_texture,
+                                    const VkDescriptorBufferInfo *shape, const struct vulkan_buffer *units,
+                                    const struct vulkan_positions *positions,
+                                    const struct vulkan_window *window, const VkDescriptorBufferInfo *tensors,
+                                    uint32_t tensor_count, struct vulkan_descriptors *descriptors) {
+    const uint32_t count = 4 + 2 * device->layouts[is_texture].slots;
+    VkDescriptorBufferInfo *buffers = descriptors->buffers;
+    const VkDescriptorImageInfo image = {device->sampler, positions->image.view,
+                                         VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
+    descriptors->image = image;
+    descriptors->count = count;
+    buffers[0] = *shape;
     describe_buffer(&buffers[1], units, 0, units->size);
     describe_buffer(&buffers[2], &positions->rows, window->first * sizeof(int32_t),
                     window->count * sizeof(int32_t));
@@ -55,7 +58,6 @@ void rope2d_vulkan_set_write(struct vulkan_device *device, VkDescriptorSet set, 
     for (uint32_t i = 0; i < count; i++) {
         VkWriteDescriptorSet write = {
             .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-            .dstSet = set,
             .dstBinding = i,
             .descriptorCount = 1,
             .descriptorType = i < 2 ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
@@ -63,9 +65,29 @@ void rope2d_vulkan_set_write(struct vulkan_device *device, VkDescriptorSet set, 
         };
         if (i == 3 && is_texture) {
             write.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
-            write.pImageInfo = &image;
+            write.pBufferInfo = NULL;
+            write.pImageInfo = &descriptors->image;
         }
-        writes[i] = write;
+        descriptors->writes[i] = write;
     }
-    device->vk.vkUpdateDescriptorSets(device->handle, count, writes, 0, NULL);
+}
+
+void rope2d_vulkan_descriptors_write(const struct vulkan_device *device, VkDescriptorSet set,
+                                     struct vulkan_descriptors *descriptors) {
+    if (device->pushes)
+        return;
+    for (uint32_t i = 0; i < descriptors->count; i++)
+        descriptors->writes[i].dstSet = set;
+    device->vk.vkUpdateDescriptorSets(device->handle, descriptors->count, descriptors->writes, 0, NULL);
+}
+
+void rope2d_vulkan_descriptors_bind(const struct vulkan_device *device, VkCommandBuffer commands,
+                                    VkPipelineLayout layout, VkDescriptorSet set,
+                                    const struct vulkan_descriptors *descriptors) {
+    if (device->pushes)
+        device->vk.vkCmdPushDescriptorSetKHR(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0,
+                                             descriptors->count, descriptors->writes);
+    else
+        device->vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1, &set, 0,
+                                           NULL);
 }

@@ -81,7 +81,8 @@ static void lane_destroy(struct vulkan_device *device, struct vulkan_lane *lane)
 
 static rope2d_status lane_create(struct vulkan_device *device, struct vulkan_lane *lane) {
     ROPE2D_TRY(create_commands(device, lane));
-    ROPE2D_TRY(create_sets(device, lane));
+    if (!device->pushes)
+        ROPE2D_TRY(create_sets(device, lane));
     return rope2d_vulkan_buffer_create(device, VULKAN_MEMORY_HOST, R_SHAPE_WORDS * sizeof(uint32_t),
                                        VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT, &lane->shape);
 }

@@ -6,7 +6,7 @@
 #ifndef ROPE2D_VULKAN_LANE_H
 #define ROPE2D_VULKAN_LANE_H
 
-#include "memory.h"
+#include "descriptors.h"
 
 struct vulkan_lane {
     struct vulkan_lane *next; // in the pool
@@ -14,9 +14,10 @@ struct vulkan_lane {
     VkCommandBuffer commands;
     VkFence fence;
     VkDescriptorPool descriptors;
-    VkDescriptorSet sets[2];     // one for each of the device's layouts
-    struct vulkan_buffer shape;  // the words of shaders/shape.h
-    struct vulkan_buffer arena;  // tensors as kernels see them
+    VkDescriptorSet sets[2];           // one for each of the device's layouts
+    struct vulkan_descriptors written; // of the dispatch under way
+    struct vulkan_buffer shape;        // the words of shaders/shape.h
+    struct vulkan_buffer arena;        // tensors as kernels see them
     struct vulkan_buffer mirror; // the same on the host, where the arena cannot be read or written directly
 };
 

@@ -46,6 +46,7 @@ rope2d_status rope2d_vulkan_layout_create(struct vulkan_device *device, uint32_t
     }
     VkDescriptorSetLayoutCreateInfo set = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .flags = device->pushes ? VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR : 0,
         .bindingCount = count,
         .pBindings = bindings,
     };

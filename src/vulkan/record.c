@@ -108,8 +108,8 @@ rope2d_status rope2d_vulkan_record_range(const rope2d_vulkan_binding *binding, V
         if (dispatch->pipeline != bound)
             vk->vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, dispatch->pipeline);
         bound = dispatch->pipeline;
-        vk->vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, binding->layout, 0, 1,
-                                    &dispatch->set, 0, NULL);
+        rope2d_vulkan_descriptors_bind(binding->device, commands, binding->layout, dispatch->set,
+                                       binding->sets.pushed != NULL ? &binding->sets.pushed[i] : NULL);
         vk->vkCmdPushConstants(commands, binding->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(part.words),
                                part.words);
         vk->vkCmdDispatch(commands, part.groups[0], part.groups[1], 1);
@@ -145,6 +145,10 @@ rope2d_status rope2d_vulkan_binding_dispatch(const rope2d_vulkan_binding *bindin
     dispatch->layout = binding->layout;
     dispatch->set_number = 0;
     dispatch->set = made->set;
+    if (binding->sets.pushed != NULL) {
+        dispatch->write_count = binding->sets.pushed[index].count;
+        dispatch->writes = binding->sets.pushed[index].writes;
+    }
     dispatch->push_stages = VK_SHADER_STAGE_COMPUTE_BIT;
     dispatch->push_bytes = sizeof(part.words);
     memcpy(dispatch->push_words, part.words, sizeof(part.words));
