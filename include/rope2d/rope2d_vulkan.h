@@ -311,7 +311,9 @@ typedef struct rope2d_vulkan_table {
 } rope2d_vulkan_table;
 
 // All belong to the positions or their device and live as long. They were written before, and need no barrier
-// of the caller's. ROPE2D_ERROR_LIMIT for positions whose table fits no buffer of the device.
+// of the caller's; in memory of the caller's, once rope2d_vulkan_positions_record_upload has run, and
+// ROPE2D_ERROR_UNSUPPORTED before they are placed. ROPE2D_ERROR_LIMIT for positions whose table fits no
+// buffer of the device.
 ROPE2D_API rope2d_status rope2d_vulkan_positions_get_table(const rope2d_positions *positions,
                                                            rope2d_vulkan_table *table);
 
