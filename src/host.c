@@ -161,9 +161,18 @@ void rope2d_parallel(const rope2d_host *host, uint32_t tasks, void (*task)(void 
         return;
     }
 #if defined(_OPENMP)
-#pragma omp parallel for schedule(dynamic) num_threads(team_size(host)) if (tasks > 1)
-    for (int64_t i = 0; i < (int64_t)tasks; i++)
-        task(data, (uint32_t)i);
+    if (tasks <= 1) {
+        for (uint32_t i = 0; i < tasks; i++)
+            task(data, i);
+    } else if (tasks <= host->threads) { // the same task on the same thread, whose cache has its data
+#pragma omp parallel for schedule(static, 1) num_threads(team_size(host))
+        for (int64_t i = 0; i < (int64_t)tasks; i++)
+            task(data, (uint32_t)i);
+    } else {
+#pragma omp parallel for schedule(dynamic) num_threads(team_size(host))
+        for (int64_t i = 0; i < (int64_t)tasks; i++)
+            task(data, (uint32_t)i);
+    }
 #else
     for (uint32_t i = 0; i < tasks; i++)
         task(data, i);

@@ -7,9 +7,13 @@
 #include "device.h"
 
 // Less than this is not worth a task of its own.
-#define TASK_BYTES ((uint64_t)256 << 10)
-// More tasks than threads, so that one that started late finds something left.
+#define TASK_BYTES       ((uint64_t)256 << 10)
 #define TASKS_PER_THREAD 4
+// Of a thread, read and written, in about one mebibyte of cache.
+#define OWN_CACHE_BYTES ((uint64_t)2 << 20)
+
+// Of a task that is a range of tokens: no task then has much more than another.
+#define MIN_TOKENS 16
 
 typedef rope2d_cpu_job job;
 
@@ -53,13 +57,18 @@ void rope2d_portable_heads(const job *j, const rope2d_checked_tensor *tensor, ui
     }
 }
 
-static uint64_t heads_of(const rope2d_work *work, uint32_t tensor) {
-    return work->batch * work->tokens * work->tensors[tensor].heads;
+static uint64_t tokens_of(const rope2d_work *work) {
+    return work->batch * work->tokens;
 }
 
-static uint64_t share(const job *j, uint64_t index) {
-    const uint64_t more = j->heads % j->tasks;
-    return j->heads / j->tasks * index + (index < more ? index : more);
+static uint64_t heads_of(const rope2d_work *work, uint32_t tensor) {
+    return tokens_of(work) * work->tensors[tensor].heads;
+}
+
+// Where a task's part of `all` begins.
+static uint64_t share(const job *j, uint64_t all, uint64_t index) {
+    const uint64_t more = all % j->tasks;
+    return all / j->tasks * index + (index < more ? index : more);
 }
 
 static void rotate(const job *j, const rope2d_checked_tensor *tensor, uint64_t begin, uint64_t end) {
@@ -71,9 +80,14 @@ static void rotate(const job *j, const rope2d_checked_tensor *tensor, uint64_t b
 
 static void task(void *data, uint32_t index) {
     const job *j = data;
-    uint64_t begin = share(j, index);
-    uint64_t end = share(j, (uint64_t)index + 1);
+    const uint64_t all = j->by_tokens ? tokens_of(j->work) : j->heads;
+    uint64_t begin = share(j, all, index);
+    uint64_t end = share(j, all, (uint64_t)index + 1);
     const rope2d_control control = rope2d_control_enter();
+    if (j->by_tokens) {
+        rope2d_vector_tokens(j, begin, end);
+        end = 0;
+    }
     for (uint32_t i = 0; i < j->work->tensor_count && end > 0; i++) {
         const uint64_t heads = heads_of(j->work, i);
         if (begin < heads)
@@ -84,13 +98,17 @@ static void task(void *data, uint32_t index) {
     rope2d_control_leave(control);
 }
 
+// One for each thread where all fits the threads' own caches: a tensor that is rotated again then finds its
+// parts where they were. Past that several, so that a thread that started late finds something left.
 static uint32_t count_tasks(const job *j) {
     const rope2d_plan *plan = j->plan;
     const uint64_t head_bytes =
         (uint64_t)plan->pattern.head_dim * (rope2d_element_size(plan->in) + rope2d_element_size(plan->out));
     const uint64_t task_heads = TASK_BYTES / head_bytes + 1;
     const uint64_t tasks = j->heads / task_heads + (j->heads % task_heads != 0);
-    const uint64_t most = (uint64_t)TASKS_PER_THREAD * rope2d_threads(&plan->device->host);
+    const uint64_t threads = rope2d_threads(&plan->device->host);
+    const bool is_small = j->heads / threads * head_bytes < OWN_CACHE_BYTES;
+    const uint64_t most = is_small || threads == 1 ? threads : TASKS_PER_THREAD * threads;
     return (uint32_t)(tasks < most ? tasks : most);
 }
 
@@ -104,6 +122,7 @@ void rope2d_cpu_job_fill(job *j) {
         j->heads += heads_of(j->work, i);
     write_shape(j);
     j->tasks = count_tasks(j);
+    j->by_tokens = j->vector && tokens_of(j->work) >= (uint64_t)MIN_TOKENS * j->tasks;
 }
 
 static void run(job *j) {

@@ -18,7 +18,8 @@ typedef struct rope2d_cpu_job {
     uint32_t shape[R_TENSORS]; // what r_unit looks at
     uint64_t heads;            // of all tensors, tokens and batch elements
     uint32_t tasks;
-    bool streams; // outputs that are not in place go past the caches
+    bool streams;   // outputs that are not in place go past the caches
+    bool by_tokens; // a task is a range of tokens of all tensors, so that tables are staged once
 } rope2d_cpu_job;
 
 static inline const unsigned char *rope2d_cpu_head(const rope2d_span *span, uint32_t element, uint64_t batch,
@@ -44,5 +45,7 @@ void rope2d_portable_heads(const rope2d_cpu_job *job, const rope2d_checked_tenso
                            uint64_t end);
 void rope2d_vector_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensor, uint64_t begin,
                          uint64_t end);
+// Rotates tokens begin to end of all tensors, numbered [batch][token].
+void rope2d_vector_tokens(const rope2d_cpu_job *job, uint64_t begin, uint64_t end);
 
 #endif

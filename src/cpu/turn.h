@@ -41,8 +41,9 @@ typedef struct rope2d_turn {
 } rope2d_turn;
 
 typedef void rope2d_turn_fn(const rope2d_turn *turn);
-// Brings the (cos, sin) of a step's pairs into the order that the kernel reads.
-typedef void rope2d_stage_fn(const float *entries, float *staged);
+// Brings the (cos, sin) of all pairs into the order in which the kernel reads them, step by step.
+typedef void rope2d_stage_fn(const float *entries, const rope2d_block *blocks, uint32_t block_count,
+                             float *staged);
 
 typedef enum rope2d_kernel_pairing {
     ROPE2D_KERNEL_HALF,       // lo and hi in runs of their own

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// All kernels of one instruction set. The file that includes this defines, besides TURN_FN and HAS_F16:
+// All kernels of one instruction set. The file that includes this defines, besides TURN_FN, and
+// HAS_HALF_F16 and HAS_INTERLEAVED_F16 for the kernels of binary16 that it wants:
 //
 //     REAL, WIDTH                    a vector of WIDTH fp32, and load(), store(), mul(), add(), sub() of it
 //     swapped(v)                     each number and its neighbour, exchanged
@@ -43,7 +44,7 @@
 #define WRITE(i, at)   PAIR_WRITE(store, i, at)
 #include "turn_tmpl.h"
 
-#if HAS_F16
+#if HAS_HALF_F16
 #define NAME           half_f16
 #define STEP_BYTES     (2 * WIDTH)
 #define STEP_FLOATS    (2 * WIDTH)
@@ -55,7 +56,9 @@
     store_f16(out + (at), sub(mul(c##i, x##i), mul(s##i, y##i)));                                            \
     store_f16(out + (at) + distance, add(mul(s##i, x##i), mul(c##i, y##i)));
 #include "turn_tmpl.h"
+#endif
 
+#if HAS_INTERLEAVED_F16
 #define NAME           interleaved_f16
 #define STEP_BYTES     (2 * WIDTH)
 #define STEP_FLOATS    (2 * WIDTH)
@@ -97,3 +100,16 @@
     store_words(out + (at), joined(half_sub(half_mul(c##i, even(x##i)), half_mul(s##i, odd(x##i))),          \
                                    half_add(half_mul(s##i, even(x##i)), half_mul(c##i, odd(x##i)))));
 #include "turn_tmpl.h"
+
+// Stages a table by a function that stages a step.
+#define STAGE(name, pairs, floats)                                                                           \
+    TURN_FN static void name(const float *entries, const rope2d_block *blocks, uint32_t block_count,         \
+                             float *staged) {                                                                \
+        for (uint32_t b = 0; b < block_count; b++) {                                                         \
+            const float *from = entries + 2 * (size_t)blocks[b].pair;                                        \
+            for (uint32_t i = 1; i < blocks[b].steps; i++, staged += (floats))                               \
+                name##_step(from + 2 * (size_t)(i - 1) * (pairs), staged);                                   \
+            name##_step(from + 2 * (size_t)blocks[b].last_pair, staged);                                     \
+            staged += (floats);                                                                              \
+        }                                                                                                    \
+    }

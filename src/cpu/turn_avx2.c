@@ -13,12 +13,13 @@
 #define OP static __forceinline
 #endif
 
-#define REAL       __m256
-#define WIDTH      8
-#define HALF       __m256
-#define HALF_WIDTH 8
-#define WORDS      __m256i
-#define HAS_F16    1
+#define REAL                __m256
+#define WIDTH               8
+#define HALF                __m256
+#define HALF_WIDTH          8
+#define WORDS               __m256i
+#define HAS_HALF_F16        1
+#define HAS_INTERLEAVED_F16 1
 
 OP REAL load(const void *p) {
     return _mm256_loadu_ps(p);
@@ -89,7 +90,7 @@ OP WORDS joined(HALF e, HALF o) {
 #include "turn_all_tmpl.h"
 
 // Lanes of 128 bits hold two entries each.
-TURN_FN static void stage_split(const float *entries, float *staged) {
+OP void stage_split_step(const float *entries, float *staged) {
     const __m256i order = _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7);
     const REAL a = load(entries);
     const REAL b = load(entries + 8);
@@ -97,7 +98,7 @@ TURN_FN static void stage_split(const float *entries, float *staged) {
     store(staged + 8, _mm256_permutevar8x32_ps(_mm256_shuffle_ps(a, b, 0xdd), order));
 }
 
-TURN_FN static void stage_pairs(const float *entries, float *staged) {
+OP void stage_pairs_step(const float *entries, float *staged) {
     const REAL a = load(entries);
     const REAL signs = _mm256_setr_ps(-0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f);
     store(staged, _mm256_moveldup_ps(a));
@@ -113,7 +114,7 @@ OP REAL high_doubles(REAL a, REAL b) {
 }
 
 // Cosines of the even pairs, of the odd ones, then sines. The shuffles leave pairs 0 4 8 12 and 2 6 10 14.
-TURN_FN static void stage_even_odd(const float *entries, float *staged) {
+OP void stage_even_odd_step(const float *entries, float *staged) {
     const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
     const REAL a = load(entries);
     const REAL b = load(entries + 8);
@@ -128,6 +129,10 @@ TURN_FN static void stage_even_odd(const float *entries, float *staged) {
     store(staged + 16, _mm256_permutevar8x32_ps(_mm256_shuffle_ps(even_1, even_2, 0xdd), order));
     store(staged + 24, _mm256_permutevar8x32_ps(_mm256_shuffle_ps(odd_1, odd_2, 0xdd), order));
 }
+
+STAGE(stage_split, 8, 16)
+STAGE(stage_pairs, 4, 16)
+STAGE(stage_even_odd, 16, 32)
 
 const rope2d_turn_kernel rope2d_turn_avx2[6] = {
     {"half_f32_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 8, 32, 16, half_f32, stage_split},

@@ -14,12 +14,13 @@
 #endif
 
 // bf16 goes by 16 pairs at a time as well, in two vectors of 256 bits.
-#define REAL       __m512
-#define WIDTH      16
-#define HALF       __m256
-#define HALF_WIDTH 8
-#define WORDS      __m256i
-#define HAS_F16    1
+#define REAL                __m512
+#define WIDTH               16
+#define HALF                __m256
+#define HALF_WIDTH          8
+#define WORDS               __m256i
+#define HAS_HALF_F16        0
+#define HAS_INTERLEAVED_F16 1
 
 OP REAL load(const void *p) {
     return _mm512_loadu_ps(p);
@@ -85,22 +86,24 @@ OP HALF odd(WORDS w) {
     return _mm256_castsi256_ps(_mm256_and_si256(w, _mm256_set1_epi32((int)0xffff0000u)));
 }
 
-// bits + 0x7fff + the upper half's last bit, as bits - ~(0x7ffe | that bit). A NaN's lower half is zero,
-// since it comes from a bf16 or is the processor's own: it does not round up.
-OP WORDS rounded(HALF v) {
-    const WORDS bits = _mm256_castps_si256(v);
-    const WORDS less = _mm256_ternarylogic_epi32(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1),
-                                                 _mm256_set1_epi32(0x7ffe), 0x15);
-    return _mm256_sub_epi32(bits, less);
-}
-
+// Upper halves, each one more where the lower half is more than 0x8000, or is that and the upper half odd. A
+// NaN's lower half is zero, since it comes from a bf16 or is the processor's own.
 OP WORDS joined(HALF e, HALF o) {
-    return _mm256_blend_epi16(_mm256_srli_epi32(rounded(e), 16), rounded(o), 0xaa);
+    const WORDS low_halves =
+        _mm256_setr_epi32(0x100000, 0x120002, 0x140004, 0x160006, 0x180008, 0x1a000a, 0x1c000c, 0x1e000e);
+    const WORDS ones = _mm256_set1_epi16(1);
+    const WORDS bits = _mm256_castps_si256(e);
+    const WORDS more = _mm256_castps_si256(o);
+    const WORDS lower = _mm256_permutex2var_epi16(bits, low_halves, more);
+    const WORDS upper = _mm256_permutex2var_epi16(bits, _mm256_or_si256(low_halves, ones), more);
+    const WORDS rest = _mm256_ternarylogic_epi32(lower, upper, ones, 0xf8); // lower | (upper & 1)
+    const __mmask16 up = _mm256_cmpgt_epu16_mask(rest, _mm256_set1_epi16(INT16_MIN));
+    return _mm256_mask_add_epi16(upper, up, upper, ones);
 }
 
 #include "turn_all_tmpl.h"
 
-TURN_FN static void stage_split(const float *entries, float *staged) {
+OP void stage_split_step(const float *entries, float *staged) {
     const __m512i cosines = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     const REAL a = load(entries);
     const REAL b = load(entries + 16);
@@ -109,12 +112,12 @@ TURN_FN static void stage_split(const float *entries, float *staged) {
 }
 
 // Eight pairs: the same for the half vectors.
-TURN_FN static void stage_half_split(const float *entries, float *staged) {
+OP void stage_half_split_step(const float *entries, float *staged) {
     const __m512i order = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
     store(staged, _mm512_permutexvar_ps(order, load(entries)));
 }
 
-TURN_FN static void stage_pairs(const float *entries, float *staged) {
+OP void stage_pairs_step(const float *entries, float *staged) {
     const REAL a = load(entries);
     const __m512i signs = _mm512_set1_epi64(INT64_C(0x80000000));
     store(staged, _mm512_moveldup_ps(a));
@@ -123,7 +126,7 @@ TURN_FN static void stage_pairs(const float *entries, float *staged) {
 }
 
 // Cosines of the even pairs, of the odd ones, then sines.
-TURN_FN static void stage_even_odd(const float *entries, float *staged) {
+OP void stage_even_odd_step(const float *entries, float *staged) {
     const __m512i cosines = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 2, 6, 10, 14, 18, 22, 26, 30);
     const REAL a = load(entries);
     const REAL b = load(entries + 16);
@@ -131,9 +134,13 @@ TURN_FN static void stage_even_odd(const float *entries, float *staged) {
     store(staged + 16, _mm512_permutex2var_ps(a, _mm512_or_si512(cosines, _mm512_set1_epi32(1)), b));
 }
 
-const rope2d_turn_kernel rope2d_turn_avx512[6] = {
+STAGE(stage_split, 16, 32)
+STAGE(stage_half_split, 8, 16)
+STAGE(stage_pairs, 8, 32)
+STAGE(stage_even_odd, 16, 32)
+
+const rope2d_turn_kernel rope2d_turn_avx512[5] = {
     {"half_f32_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F32, 16, 64, 32, half_f32, stage_split},
-    {"half_f16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F16, 16, 32, 32, half_f16, stage_split},
     {"half_bf16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, 32, half_bf16,
      stage_even_odd},
     {"interleaved_f32_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 8, 64, 32,

@@ -14,12 +14,13 @@
 #define OP static __forceinline
 #endif
 
-#define REAL       float32x4_t
-#define WIDTH      4
-#define HALF       float32x4_t
-#define HALF_WIDTH 4
-#define WORDS      uint32x4_t
-#define HAS_F16    1
+#define REAL                float32x4_t
+#define WIDTH               4
+#define HALF                float32x4_t
+#define HALF_WIDTH          4
+#define WORDS               uint32x4_t
+#define HAS_HALF_F16        1
+#define HAS_INTERLEAVED_F16 1
 
 // Through bytes, which need no alignment.
 OP REAL load(const void *p) {
@@ -89,13 +90,13 @@ OP WORDS joined(HALF e, HALF o) {
 
 #include "turn_all_tmpl.h"
 
-static void stage_split(const float *entries, float *staged) {
+OP void stage_split_step(const float *entries, float *staged) {
     const float32x4x2_t both = vld2q_f32(entries);
     vst1q_f32(staged, both.val[0]);
     vst1q_f32(staged + 4, both.val[1]);
 }
 
-static void stage_pairs(const float *entries, float *staged) {
+OP void stage_pairs_step(const float *entries, float *staged) {
     const REAL a = vld1q_f32(entries);
     const uint32x4_t signs = vreinterpretq_u32_u64(vdupq_n_u64(UINT64_C(0x80000000)));
     const uint32x4_t sines = vreinterpretq_u32_f32(vtrn2q_f32(a, a));
@@ -104,13 +105,17 @@ static void stage_pairs(const float *entries, float *staged) {
 }
 
 // Cosines of the even pairs, of the odd ones, then sines.
-static void stage_even_odd(const float *entries, float *staged) {
+OP void stage_even_odd_step(const float *entries, float *staged) {
     const float32x4x4_t all = vld4q_f32(entries);
     vst1q_f32(staged, all.val[0]);
     vst1q_f32(staged + 4, all.val[2]);
     vst1q_f32(staged + 8, all.val[1]);
     vst1q_f32(staged + 12, all.val[3]);
 }
+
+STAGE(stage_split, 4, 8)
+STAGE(stage_pairs, 2, 8)
+STAGE(stage_even_odd, 8, 16)
 
 const rope2d_turn_kernel rope2d_turn_neon[6] = {
     {"half_f32_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, 8, half_f32, stage_split},

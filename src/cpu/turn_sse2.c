@@ -14,12 +14,13 @@
 #define OP static __forceinline
 #endif
 
-#define REAL       __m128
-#define WIDTH      4
-#define HALF       __m128
-#define HALF_WIDTH 4
-#define WORDS      __m128i
-#define HAS_F16    0
+#define REAL                __m128
+#define WIDTH               4
+#define HALF                __m128
+#define HALF_WIDTH          4
+#define WORDS               __m128i
+#define HAS_HALF_F16        0
+#define HAS_INTERLEAVED_F16 0
 
 OP REAL load(const void *p) {
     return _mm_loadu_ps(p);
@@ -80,21 +81,21 @@ OP WORDS joined(HALF e, HALF o) {
 
 #include "turn_all_tmpl.h"
 
-static void stage_split(const float *entries, float *staged) {
+OP void stage_split_step(const float *entries, float *staged) {
     const REAL a = load(entries);
     const REAL b = load(entries + 4);
     store(staged, _mm_shuffle_ps(a, b, 0x88));
     store(staged + 4, _mm_shuffle_ps(a, b, 0xdd));
 }
 
-static void stage_pairs(const float *entries, float *staged) {
+OP void stage_pairs_step(const float *entries, float *staged) {
     const REAL a = load(entries);
     store(staged, _mm_shuffle_ps(a, a, 0xa0));
     store(staged + 4, _mm_xor_ps(_mm_shuffle_ps(a, a, 0xf5), _mm_setr_ps(-0.0f, 0.0f, -0.0f, 0.0f)));
 }
 
 // Cosines of the even pairs, of the odd ones, then sines.
-static void stage_even_odd(const float *entries, float *staged) {
+OP void stage_even_odd_step(const float *entries, float *staged) {
     const REAL a = load(entries);
     const REAL b = load(entries + 4);
     const REAL c = load(entries + 8);
@@ -108,6 +109,10 @@ static void stage_even_odd(const float *entries, float *staged) {
     store(staged + 8, _mm_shuffle_ps(even_1, even_2, 0xdd));
     store(staged + 12, _mm_shuffle_ps(odd_1, odd_2, 0xdd));
 }
+
+STAGE(stage_split, 4, 8)
+STAGE(stage_pairs, 2, 8)
+STAGE(stage_even_odd, 8, 16)
 
 const rope2d_turn_kernel rope2d_turn_sse2[4] = {
     {"half_f32_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, 8, half_f32, stage_split},

@@ -24,12 +24,15 @@
     WRITE(j, last)
 #define HEADS(steps)                                                                                         \
     for (uint32_t n = turn->inner; n > 0; n--) {                                                             \
-        steps in += turn->in_inner;                                                                          \
-        out += turn->out_inner;                                                                              \
+        steps in += in_inner;                                                                                \
+        out += out_inner;                                                                                    \
     }                                                                                                        \
     break;
 
 TURN_FN static void NAME(const rope2d_turn *turn) {
+    // Else they would be read again after every store.
+    const ptrdiff_t in_inner = turn->in_inner;
+    const ptrdiff_t out_inner = turn->out_inner;
     for (uint32_t o = 0; o < turn->outer; o++) {
         const float *table = turn->table + o * turn->table_outer;
         for (uint32_t b = 0; b < turn->block_count; b++) {

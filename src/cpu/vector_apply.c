@@ -14,7 +14,9 @@
 // its own, some heads of a token.
 typedef struct heads_tile {
     const rope2d_cpu_job *job;
-    const rope2d_checked_tensor *tensor;
+    const rope2d_checked_tensor *tensors;
+    uint32_t tensor_count;
+    const rope2d_checked_tensor *tensor; // the one at hand
     uint64_t batch;
     uint64_t token;
     uint32_t tokens;
@@ -25,7 +27,7 @@ typedef struct heads_tile {
 typedef struct tables {
     float staged[TILE_FLOATS];
     float entries[2 * MAX_ENTRIES];
-    int32_t rows[ROPE2D_MAX_AXES]; // that `entries` holds
+    const float *from[ROPE2D_MAX_AXES]; // the rows that `entries` holds
 } tables;
 
 static const float *table_row(const rope2d_cpu_job *job, int32_t row, uint32_t head) {
@@ -36,32 +38,29 @@ static const float *table_row(const rope2d_cpu_job *job, int32_t row, uint32_t h
            2 * ((size_t)bounded * positions->table_columns + (size_t)head * job->shape[R_TABLE_HEAD_STRIDE]);
 }
 
-static void stage(const rope2d_vector *v, const float *entries, float *staged) {
-    const rope2d_turn_kernel *kernel = v->kernel;
-    for (uint32_t b = 0; b < v->block_count; b++) {
-        const rope2d_block *block = &v->blocks[b];
-        const float *from = entries + 2 * (size_t)block->pair;
-        for (uint32_t i = 0; i + 1 < block->steps; i++, staged += kernel->floats)
-            kernel->stage(from + 2 * (size_t)i * kernel->pairs, staged);
-        kernel->stage(from + 2 * (size_t)block->last_pair, staged);
-        staged += kernel->floats;
-    }
-}
-
 // The (cos, sin) of a token's pairs in one piece, and staged.
 static void stage_rows(const rope2d_cpu_job *job, const int32_t *rows, uint32_t head, tables *t,
                        float *staged) {
     const rope2d_vector *v = job->vector;
+    const float *entries = t->entries;
     if (v->segment_count == 1) {
-        stage(v, table_row(job, rows[v->segments[0].axis], head), staged);
-        return;
+        entries = table_row(job, rows[v->segments[0].axis], head);
+    } else {
+        const float *from[ROPE2D_MAX_AXES];
+        bool is_new[ROPE2D_MAX_AXES];
+        for (uint32_t a = 0; a < job->plan->pattern.row_axes; a++) {
+            from[a] = table_row(job, rows[a], head);
+            is_new[a] = from[a] != t->from[a];
+            t->from[a] = from[a];
+        }
+        for (uint32_t i = 0; i < v->segment_count; i++) {
+            const rope2d_segment *s = &v->segments[i];
+            if (is_new[s->axis])
+                memcpy(t->entries + 2 * (size_t)s->pair, from[s->axis] + 2 * (size_t)s->pair,
+                       2 * (size_t)s->count * sizeof(float));
+        }
     }
-    for (uint32_t i = 0; i < v->segment_count; i++) {
-        const rope2d_segment *s = &v->segments[i];
-        memcpy(t->entries + 2 * (size_t)s->pair, table_row(job, rows[s->axis], head) + 2 * (size_t)s->pair,
-               2 * (size_t)s->count * sizeof(float));
-    }
-    stage(v, t->entries, staged);
+    v->kernel->stage(entries, v->blocks, v->block_count, staged);
 }
 
 // What a token's row numbers say: negative ones turn nothing.
@@ -177,59 +176,96 @@ static void rotate_token(heads_tile *tile, turning turns, tables *t) {
     }
 }
 
-// As many whole tokens as a tile takes, up to `most`; returns how many.
+// As many whole tokens of all its tensors as a tile takes, up to `most`; returns how many.
 static uint32_t rotate_tokens(heads_tile *tile, uint64_t most, tables *t) {
     const rope2d_cpu_job *job = tile->job;
     const rope2d_vector *v = job->vector;
     const uint32_t axes = job->plan->pattern.row_axes;
     const int32_t *rows = rope2d_cpu_rows(job, tile->batch, tile->token);
     const turning turns = turning_of(rows, axes);
+    const bool has_tile = turns == TURNS && job->plan->pattern.freq_heads == 1;
     tile->tokens = 1;
-    if (turns != TURNS || job->plan->pattern.freq_heads > 1) {
-        rotate_token(tile, turns, t);
-        return 1;
+    if (has_tile) {
+        uint32_t room = TILE_FLOATS / v->staged;
+        room = room < TILE_TABLES ? room : TILE_TABLES;
+        room = room < most ? room : (uint32_t)most;
+        stage_rows(job, rows, 0, t, t->staged);
+        for (; tile->tokens < room; tile->tokens++) {
+            rows += axes;
+            if (turning_of(rows, axes) != TURNS)
+                break;
+            stage_rows(job, rows, 0, t, t->staged + (size_t)tile->tokens * v->staged);
+        }
     }
-    uint32_t room = TILE_FLOATS / v->staged;
-    if (room > TILE_TABLES)
-        room = TILE_TABLES;
-    if (room > most)
-        room = (uint32_t)most;
-    stage_rows(job, rows, 0, t, t->staged);
-    for (; tile->tokens < room; tile->tokens++) {
-        rows += axes;
-        if (turning_of(rows, axes) != TURNS)
-            break;
-        stage_rows(job, rows, 0, t, t->staged + (size_t)tile->tokens * v->staged);
+    for (uint32_t i = 0; i < tile->tensor_count; i++) {
+        tile->tensor = &tile->tensors[i];
+        tile->head = 0;
+        tile->heads = tile->tensor->heads;
+        if (has_tile)
+            turn_tokens(tile, t->staged);
+        else
+            rotate_token(tile, turns, t);
     }
-    turn_tokens(tile, t->staged);
     return tile->tokens;
+}
+
+static void start(tables *t) {
+    memset(t->from, 0, sizeof(t->from));
+}
+
+static void tokens_with(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensors,
+                        uint32_t tensor_count, uint64_t begin, uint64_t end, tables *t) {
+    const uint64_t tokens = job->work->tokens;
+    for (uint64_t at = begin; at < end;) {
+        heads_tile tile = {
+            .job = job,
+            .tensors = tensors,
+            .tensor_count = tensor_count,
+            .batch = at / tokens,
+            .token = at % tokens,
+        };
+        const uint64_t here = tokens - tile.token;
+        at += rotate_tokens(&tile, end - at < here ? end - at : here, t);
+    }
+}
+
+void rope2d_vector_tokens(const rope2d_cpu_job *job, uint64_t begin, uint64_t end) {
+    tables t;
+    start(&t);
+    tokens_with(job, job->work->tensors, job->work->tensor_count, begin, end, &t);
+}
+
+// Heads `first` to `last` of one token.
+static void heads_with(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensor, uint64_t token,
+                       uint64_t first, uint64_t last, tables *t) {
+    heads_tile tile = {
+        .job = job,
+        .tensor = tensor,
+        .batch = token / job->work->tokens,
+        .token = token % job->work->tokens,
+        .tokens = 1,
+        .head = (uint32_t)first,
+        .heads = (uint32_t)(last - first),
+    };
+    const int32_t *rows = rope2d_cpu_rows(job, tile.batch, tile.token);
+    if (first < last)
+        rotate_token(&tile, turning_of(rows, job->plan->pattern.row_axes), t);
 }
 
 void rope2d_vector_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensor, uint64_t begin,
                          uint64_t end) {
-    const uint64_t tokens = job->work->tokens;
+    const uint64_t heads = tensor->heads;
+    const uint64_t first = begin / heads;
+    const uint64_t last = end / heads;
     tables t;
-    for (uint64_t at = begin; at < end;) {
-        const uint64_t token = at / tensor->heads;
-        heads_tile tile = {
-            .job = job,
-            .tensor = tensor,
-            .batch = token / tokens,
-            .token = token % tokens,
-            .tokens = 1,
-            .head = (uint32_t)(at % tensor->heads),
-        };
-        const uint64_t left = tensor->heads - tile.head;
-        tile.heads = (uint32_t)(left < end - at ? left : end - at);
-        if (tile.heads == tensor->heads) {
-            const uint64_t whole = (end - at) / tensor->heads;
-            const uint64_t here = tokens - tile.token;
-            at += rotate_tokens(&tile, whole < here ? whole : here, &t) * (uint64_t)tensor->heads;
-        } else {
-            at += tile.heads;
-            rotate_token(
-                &tile, turning_of(rope2d_cpu_rows(job, tile.batch, tile.token), job->plan->pattern.row_axes),
-                &t);
-        }
+    start(&t);
+    if (first == last) {
+        heads_with(job, tensor, first, begin % heads, end % heads, &t);
+        return;
     }
+    const uint64_t whole = first + (begin % heads != 0);
+    if (whole > first)
+        heads_with(job, tensor, first, begin % heads, heads, &t);
+    tokens_with(job, tensor, 1, whole, last, &t);
+    heads_with(job, tensor, last, 0, end % heads, &t);
 }
