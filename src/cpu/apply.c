@@ -5,6 +5,7 @@
 #include "apply.h"
 
 #include "device.h"
+#include "stream.h"
 
 // Less than this is not worth a task of its own.
 #define TASK_BYTES       ((uint64_t)256 << 10)
@@ -95,6 +96,8 @@ static void task(void *data, uint32_t index) {
         begin = begin > heads ? begin - heads : 0;
         end = end > heads ? end - heads : 0;
     }
+    if (j->streams)
+        rope2d_stream_end();
     rope2d_control_leave(control);
 }
 
@@ -112,6 +115,12 @@ static uint32_t count_tasks(const job *j) {
     return (uint32_t)(tasks < most ? tasks : most);
 }
 
+// Inputs and outputs together do not fit the last cache.
+static bool is_past_caches(const job *j) {
+    const rope2d_cpu *cpu = j->plan->device->impl;
+    return rope2d_stream_exists() && cpu->last_cache > 0 && 2 * j->heads > cpu->last_cache / j->head_bytes;
+}
+
 void rope2d_cpu_job_fill(job *j) {
     const rope2d_plan *plan = j->plan;
     const rope2d_pattern *pattern = &plan->pattern;
@@ -122,6 +131,8 @@ void rope2d_cpu_job_fill(job *j) {
         j->heads += heads_of(j->work, i);
     write_shape(j);
     j->tasks = count_tasks(j);
+    j->head_bytes = pattern->head_dim * rope2d_element_size(plan->out);
+    j->streams = j->vector && is_past_caches(j);
     j->by_tokens = j->vector && tokens_of(j->work) >= (uint64_t)MIN_TOKENS * j->tasks;
 }
 

@@ -2,13 +2,15 @@
 //
 // Stages the tables of a few tokens, and hands their heads to the plan's kernel.
 #include "apply.h"
+#include "stream.h"
 
 #include <string.h>
 
 // A tile: what one call of a kernel gets.
-#define TILE_FLOATS 2048
-#define TILE_TABLES 8
-#define MAX_ENTRIES 256 // pairs of a plan; see vector.c
+#define TILE_FLOATS   2048
+#define TILE_TABLES   8
+#define SCRATCH_BYTES 4096
+#define MAX_ENTRIES   256 // pairs of a plan; see vector.c
 
 // Heads whose tables are staged together: those of a tile of tokens, or where each head has frequencies of
 // its own, some heads of a token.
@@ -79,8 +81,7 @@ static void copy_passes(const rope2d_vector *v, const unsigned char *in, unsigne
 }
 
 // The kernel turns pairs; what else a head has passes through.
-static void turn(const rope2d_cpu_job *job, const rope2d_turn *t, bool in_place) {
-    const rope2d_vector *v = job->vector;
+static void turn(const rope2d_vector *v, const rope2d_turn *t, bool in_place) {
     v->kernel->turn(t);
     if (in_place || v->pass_count == 0)
         return;
@@ -88,6 +89,39 @@ static void turn(const rope2d_cpu_job *job, const rope2d_turn *t, bool in_place)
         for (uint32_t i = 0; i < t->inner; i++)
             copy_passes(v, t->in + (ptrdiff_t)o * t->in_outer + (ptrdiff_t)i * t->in_inner,
                         t->out + (ptrdiff_t)o * t->out_outer + (ptrdiff_t)i * t->out_inner);
+}
+
+// Heads with one table into memory that stays in the cache, and from there past it, in the order in which
+// they lie: kernels write lo and hi in turns, which would leave lines half written.
+static void turn_past_caches(const rope2d_cpu_job *job, const rope2d_turn *t) {
+    unsigned char scratch[SCRATCH_BYTES];
+    const size_t size = job->head_bytes;
+    rope2d_turn part = *t;
+    part.outer = 1;
+    part.out = scratch;
+    part.out_inner = (ptrdiff_t)size;
+    for (uint32_t o = 0; o < t->outer; o++, part.table += t->table_outer) {
+        unsigned char *to = t->out + (ptrdiff_t)o * t->out_outer;
+        part.in = t->in + (ptrdiff_t)o * t->in_outer;
+        for (uint32_t left = t->inner; left > 0; left -= part.inner) {
+            const uint32_t room = (uint32_t)(SCRATCH_BYTES / size);
+            part.inner = left < room ? left : room;
+            turn(job->vector, &part, false);
+            if (t->out_inner == (ptrdiff_t)size)
+                rope2d_stream(to, scratch, part.inner * size);
+            for (uint32_t i = 0; i < part.inner && t->out_inner != (ptrdiff_t)size; i++)
+                rope2d_stream(to + (ptrdiff_t)i * t->out_inner, scratch + i * size, size);
+            part.in += part.inner * t->in_inner;
+            to += part.inner * t->out_inner;
+        }
+    }
+}
+
+static void turn_somewhere(const rope2d_cpu_job *job, const rope2d_turn *t, bool in_place) {
+    if (job->streams && !in_place && job->head_bytes <= SCRATCH_BYTES)
+        turn_past_caches(job, t);
+    else
+        turn(job->vector, t, in_place);
 }
 
 // Tokens of a tile, each with one table for all its heads, in the order in which they lie in memory.
@@ -114,7 +148,7 @@ static void turn_tokens(const heads_tile *tile, const float *staged) {
     if (by_heads)
         t.inner = 1;
     for (uint32_t i = 0; i < calls; i++) {
-        turn(job, &t, tensor->in_place);
+        turn_somewhere(job, &t, tensor->in_place);
         t.in += t.in_inner;
         t.out += t.out_inner;
     }
@@ -137,7 +171,7 @@ static void turn_heads(const heads_tile *tile, const float *staged) {
         .blocks = job->vector->blocks,
         .block_count = job->vector->block_count,
     };
-    turn(job, &t, tensor->in_place);
+    turn_somewhere(job, &t, tensor->in_place);
 }
 
 static void copy_heads(const heads_tile *tile) {
