@@ -7,14 +7,14 @@
 
 #include "element.h"
 
-// Without branches, which lanes that are vectors of a CPU would all take.
+// Without branches, which lanes that are vectors of a CPU would all take: R_SELECT(c, a, b) is c ? a : b without one.
 
 R_FN uint r_widen_f16(uint h) {
     uint rest = h & 0x7fffu;
     // Subnormal: 0.5 has an ulp of 2^-24, and so the difference is exact, and normal as a float.
     precise float small = R_FROM_BITS(0x3f000000u + rest) - 0.5f;
-    uint large = (rest << 13) + (rest >= 0x7c00u ? 0x70000000u : 0x38000000u);
-    return ((h & 0x8000u) << 16) | (rest < 0x400u ? R_BITS(small) : large);
+    uint large = (rest << 13) + R_SELECT(rest >= 0x7c00u, 0x70000000u, 0x38000000u);
+    return ((h & 0x8000u) << 16) | R_SELECT(rest < 0x400u, R_BITS(small), large);
 }
 
 R_FN uint r_narrow_f16(uint f) {
@@ -23,14 +23,15 @@ R_FN uint r_narrow_f16(uint f) {
     precise float grid = R_FROM_BITS(rest) + 0.5f;
     uint small = R_BITS(grid) - 0x3f000000u;
     uint large = (rest - 0x38000000u + 0xfffu + ((rest >> 13) & 1u)) >> 13;
-    uint bounded = large < 0x7c00u ? large : 0x7c00u; // 65,520 and above round to infinity
-    uint number = rest < 0x38800000u ? small : bounded;
-    return ((f >> 16) & 0x8000u) | (rest > 0x7f800000u ? 0x7e00u | ((rest >> 13) & 0x3ffu) : number);
+    uint bounded = R_SELECT(large < 0x7c00u, large, 0x7c00u); // 65,520 and above round to infinity
+    uint number = R_SELECT(rest < 0x38800000u, small, bounded);
+    uint nan = 0x7e00u | ((rest >> 13) & 0x3ffu);
+    return ((f >> 16) & 0x8000u) | R_SELECT(rest > 0x7f800000u, nan, number);
 }
 
 R_FN uint r_narrow_bf16(uint f) {
     uint rounded = (f + 0x7fffu + ((f >> 16) & 1u)) >> 16;
-    return (f & 0x7fffffffu) > 0x7f800000u ? (f >> 16) | 0x40u : rounded;
+    return R_SELECT((f & 0x7fffffffu) > 0x7f800000u, (f >> 16) | 0x40u, rounded);
 }
 
 R_FN uint r_widen(uint type, uint bits) {

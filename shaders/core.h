@@ -7,10 +7,12 @@
 //   R_FN                       how a function begins
 //   R_MEM, R_M                 the memory a function works on, as first parameter and first argument; empty in GLSL
 //   R_UINT(i)                  a conversion of a value
+//   R_SELECT(c, a, b)          c ? a : b, without a branch
 //   R_BITS(f) R_FROM_BITS(u)   conversions that keep the bits
 //   precise                    no contraction of what is assigned to the variable
 //   R_IN, R_OUT                element types
-//   R_WIDE, R_TWO_ANGLES       four pairs to a unit or one; two angles to a pair or one
+//   R_TWO_ANGLES               two angles to a pair or one
+//   R_WIDE                     four pairs to a unit or one; not defined: one
 //   R_FACTORED                 one entry to an angle, or one of each axis, which are multiplied
 //   R_SHAPE(i) R_UNIT(i) R_ROW(i)   words of the shape, units of the plan, row numbers
 //   R_RANGE(i)                 words of the shape below R_RANGE_WORDS
@@ -30,6 +32,7 @@ R_FN uint r_first_entry(R_MEM int row, uint head) {
     return bounded * R_SHAPE(R_TABLE_ROW_STRIDE) + head * R_SHAPE(R_TABLE_HEAD_STRIDE);
 }
 
+#if !R_VECTOR
 // Of two angles, those of their sum: the one turned by the other.
 R_FN r_entry r_multiply(r_entry a, r_entry b) {
     r_entry product = a;
@@ -99,6 +102,7 @@ R_FN void r_single_unit(R_MEM uint k, uint word, uint unit, uint in_at, uint out
     r_store(R_M k, out_at + hi, r_narrow(R_OUT, R_BITS(r_turn_hi(at_hi.x, at_hi.y, x, y))));
 }
 
+#ifdef R_WIDE
 // Elements at and at + 1, an even index where they share a word.
 R_FN void r_store_both(R_MEM uint k, uint at, uint first, uint second) {
     if (R_OUT == R_F32) {
@@ -154,12 +158,17 @@ R_FN void r_wide_unit(R_MEM uint k, uint word, uint unit, uint in_at, uint out_a
     }
 }
 
+#endif
+
 R_FN void r_unit(R_MEM uint k, uint unit, uint in_at, uint out_at, uint row_at, uint head) {
     uint word = R_UNIT(unit);
-    if (R_WIDE)
+#ifdef R_WIDE
+    if (R_WIDE) {
         r_wide_unit(R_M k, word, unit, in_at, out_at, row_at, head);
-    else
-        r_single_unit(R_M k, word, unit, in_at, out_at, row_at, head);
+        return;
+    }
+#endif
+    r_single_unit(R_M k, word, unit, in_at, out_at, row_at, head);
 }
 
 // What one invocation of a GPU does: finds its tensor, batch element, token, head and unit.
@@ -187,3 +196,4 @@ R_FN void r_invocation(R_MEM uint lane) {
     uint row_at = R_RANGE(R_ROW_FIRST) + batch * R_SHAPE(R_ROW_BATCH_STRIDE) + token * R_SHAPE(R_ROW_AXES);
     r_unit(R_M k, unit, in_at, out_at, row_at, head);
 }
+#endif

@@ -52,6 +52,7 @@ typedef struct r_memory {
 #define R_ROW(i)       (memory->rows[i])
 #define R_BITS(f)      r_bits(f)
 #define R_FROM_BITS(u) r_from_bits(u)
+#define R_SELECT(c, a, b) ((c) ? (a) : (b))
 
 R_FN uint32_t r_bits(float value) {
     uint32_t bits;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// core.h as OpenCL C 1.2. Built with -DR_IN, -DR_OUT, -DR_WIDE, -DR_TWO_ANGLES, -DR_FACTORED and -DR_TEXTURE; never with -cl-mad-enable or
-// -cl-fast-relaxed-math, which fuse in spite of the pragma.
+// core.h and vector.h as OpenCL C 1.2. Built with -DR_IN, -DR_OUT, -DR_VECTOR, -DR_FLAGS and -DR_TEXTURE; never with
+// -cl-mad-enable or -cl-fast-relaxed-math, which fuse in spite of the pragma.
 #pragma OPENCL FP_CONTRACT OFF
 
 #ifdef __FAST_RELAXED_MATH__
@@ -12,6 +12,8 @@
 
 #if R_TEXTURE
 #define R_TABLE_TYPE __read_only image2d_t
+#elif R_VECTOR
+#define R_TABLE_TYPE __global const float4 *
 #else
 #define R_TABLE_TYPE __global const float2 *
 #endif
@@ -31,13 +33,14 @@ typedef struct r_memory {
 } r_memory;
 
 #define R_FN     static
-#define R_MEM    const r_memory *memory, R_TABLE_TYPE table,
+#define R_MEM    r_memory *memory, R_TABLE_TYPE table,
 #define R_M      memory, table,
 #define precise
 #define r_entry        float2
 #define R_UINT(i)      ((uint)(i))
 #define R_BITS(f)      as_uint(f)
 #define R_FROM_BITS(u) as_float(u)
+#define R_SELECT(c, a, b) ((c) ? (a) : (b))
 #define R_SHAPE(i)     (memory->shape[i])
 #define R_RANGE(i)     R_SHAPE(i)
 #define R_UNIT(i)      (memory->units[i])
@@ -47,11 +50,87 @@ typedef struct r_memory {
 __constant sampler_t r_fetch = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
 #endif
 
+#define R_TWO_ANGLES   ((R_FLAGS & R_TWO_ANGLES_FLAG) != 0u)
+#define R_FACTORED     ((R_FLAGS & R_FACTORED_FLAG) != 0u)
+
+#if R_TEXTURE
+static float4 r_read_texel(R_MEM uint texel) {
+    uint fold = R_SHAPE(R_TABLE_FOLD);
+    return read_imagef(table, r_fetch, (int2)((int)(texel & ((1u << fold) - 1u)), (int)(texel >> fold)));
+}
+#endif
+
+#if R_VECTOR
+
+#define R_STRUCT(name)             \
+    typedef struct name name;      \
+    struct name
+#define r_uint4                    uint4
+#define r_float4                   float4
+#define R_UINT4(a, b, c, d)        ((uint4)(a, b, c, d))
+#define R_FLOAT4(a, b, c, d)       ((float4)(a, b, c, d))
+#define R_HIGH(a, b)               mul_hi(a, b)
+
+// The buffers were chosen with the tensor: they are all slot 0.
+#define R_WITH_SLOT(k, call, a, b, c, d, e, f, g, h) r_choose_slot(memory, k); call(R_M 0u, a, b, c, d, e, f, g, h);
+static void r_choose_slot(r_memory *memory, uint k) {
+    memory->in[0] = k == 0u ? memory->in[0] : k == 1u ? memory->in[1] : k == 2u ? memory->in[2] : memory->in[3];
+    memory->out[0] = k == 0u ? memory->out[0] : k == 1u ? memory->out[1] : k == 2u ? memory->out[2] : memory->out[3];
+}
+
+R_STRUCT(r_run) {
+    uint4 a;
+    uint4 b;
+};
+
+static float4 r_read_two(R_MEM uint at) {
+#if R_TEXTURE
+    return r_read_texel(R_M at >> 1);
+#else
+    return table[at >> 1];
+#endif
+}
+
+static uint4 r_spread(uint first, uint second) {
+    return (uint4)(first & 0xffffu, first >> 16, second & 0xffffu, second >> 16);
+}
+
+static uint2 r_join(uint4 halves) {
+    return (uint2)(halves.x | (halves.y << 16), halves.z | (halves.w << 16));
+}
+
+static r_run r_load_run(R_MEM uint k, uint at) {
+    r_run run;
+#if R_IN == 0
+    run.a = ((__global const uint4 *)memory->in[k])[at >> 2];
+    run.b = run.a;
+#elif R_OUT == 0 || !(R_FLAGS & 32) // R_EIGHT_FLAG
+    uint2 words = ((__global const uint2 *)memory->in[k])[at >> 2];
+    run.a = r_spread(words.x, words.y);
+    run.b = run.a;
+#else
+    uint4 words = ((__global const uint4 *)memory->in[k])[at >> 3];
+    run.a = r_spread(words.x, words.y);
+    run.b = r_spread(words.z, words.w);
+#endif
+    return run;
+}
+
+static void r_store_run(R_MEM uint k, uint at, r_run run) {
+#if R_OUT == 0
+    ((__global uint4 *)memory->out[k])[at >> 2] = run.a;
+#elif R_IN == 0 || !(R_FLAGS & 32)
+    ((__global uint2 *)memory->out[k])[at >> 2] = r_join(run.a);
+#else
+    ((__global uint4 *)memory->out[k])[at >> 3] = (uint4)(r_join(run.a), r_join(run.b));
+#endif
+}
+
+#else
+
 static float2 r_read_entry(R_MEM uint at) {
 #if R_TEXTURE
-    uint texel = at >> 1;
-    uint fold = R_SHAPE(R_TABLE_FOLD);
-    float4 two = read_imagef(table, r_fetch, (int2)((int)(texel & ((1u << fold) - 1u)), (int)(texel >> fold)));
+    float4 two = r_read_texel(R_M at >> 1);
     return (at & 1u) == 0u ? two.xy : two.zw;
 #else
     return table[at];
@@ -76,11 +155,12 @@ static void r_store(R_MEM uint k, uint at, uint bits) {
 #endif
 }
 
-static void r_store_two(R_MEM uint k, uint at, uint both) {
-    ((__global ushort2 *)memory->out[k])[at >> 1] = as_ushort2(both);
-}
+#endif
 
 #include "core.h"
+#if R_VECTOR
+#include "vector.h"
+#endif
 
 __kernel void rope2d(r_words shape, __global const uint *units, __global const int *rows,
                      R_TABLE_TYPE table, __global const uint *in0, __global uint *out0, __global const uint *in1,
@@ -98,5 +178,9 @@ __kernel void rope2d(r_words shape, __global const uint *units, __global const i
     memory.out[2] = out2;
     memory.in[3] = in3;
     memory.out[3] = out3;
+#if R_VECTOR
+    r_vector_lane(&memory, table, (uint)get_group_id(0), (uint)get_local_id(0));
+#else
     r_invocation(&memory, table, (uint)get_global_id(0));
+#endif
 }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// core.h as a Vulkan compute shader. Macros tell the modules apart: R_TEXTURE (the table is a texture or a buffer) and
-// R_SLOTS (tensors of a dispatch: 1, 2 or 4); everything else is a specialization constant.
+// core.h and vector.h as Vulkan compute shaders. R_VECTOR tells the two modules apart (16 bytes at a time, or single
+// pairs); everything else is a specialization constant, and src/vulkan/fold.c takes out what is not asked for, such as
+// all but one of several kinds of a binding.
 #version 450
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint R_IN = 0u;
 layout(constant_id = 2) const uint R_OUT = 0u;
-layout(constant_id = 3) const bool R_WIDE = false;
-layout(constant_id = 4) const bool R_TWO_ANGLES = false;
-layout(constant_id = 5) const bool R_FACTORED = false;
+layout(constant_id = 3) const uint R_FLAGS = 0u;
 
 #include "shape.h"
 
@@ -26,29 +25,35 @@ layout(set = 0, binding = 1, std140) uniform Units {
 layout(set = 0, binding = 2, std430) readonly buffer Rows {
     int rows[];
 };
-#if R_TEXTURE
-layout(set = 0, binding = 3) uniform sampler2D table;
+layout(set = 0, binding = 3) uniform sampler2D table_texture;
+#if R_VECTOR
+layout(set = 0, binding = 3, std430) readonly buffer Table {
+    vec4 table[];
+};
 #else
 layout(set = 0, binding = 3, std430) readonly buffer Table {
     vec2 table[];
 };
 #endif
 
-#define R_DECLARE_SLOT(k)                                                        \
-    layout(set = 0, binding = 4 + 2 * k, std430) readonly buffer In##k {         \
-        uint in##k[];                                                            \
+// Several views of one binding: what a kernel's types call for is used, and no two of them on the same bytes but for
+// loads that come before the stores that depend on them.
+#define R_DECLARE_VIEW(type, suffix, k)                                          \
+    layout(set = 0, binding = 4 + 2 * k, std430) readonly buffer In##suffix##k { \
+        type in##suffix##k[];                                                    \
     };                                                                           \
-    layout(set = 0, binding = 5 + 2 * k, std430) buffer Out##k {                 \
-        uint out##k[];                                                           \
+    layout(set = 0, binding = 5 + 2 * k, std430) buffer Out##suffix##k {         \
+        type out##suffix##k[];                                                   \
     };
+#if R_VECTOR
+#define R_DECLARE_SLOT(k)           \
+    R_DECLARE_VIEW(uvec2, _eight, k) \
+    R_DECLARE_VIEW(uvec4, _sixteen, k)
+#else
+#define R_DECLARE_SLOT(k) R_DECLARE_VIEW(uint, _, k)
+#endif
 R_DECLARE_SLOT(0)
-#if R_SLOTS > 1
 R_DECLARE_SLOT(1)
-#endif
-#if R_SLOTS > 2
-R_DECLARE_SLOT(2)
-R_DECLARE_SLOT(3)
-#endif
 
 #define R_FN
 #define R_MEM
@@ -56,43 +61,123 @@ R_DECLARE_SLOT(3)
 #define R_UINT(i)      uint(i)
 #define R_BITS(f)      floatBitsToUint(f)
 #define R_FROM_BITS(u) uintBitsToFloat(u)
+#define R_SELECT(c, a, b) mix(b, a, c)
 #define R_SHAPE(i)     (shape.words[(i) >> 2][(i) & 3])
 #define R_RANGE(i)     (range.words[i])
 #define R_UNIT(i)      (units.words[(i) >> 2][(i) & 3])
 #define R_ROW(i)       (rows[i])
 #define r_entry        vec2
 
-vec2 r_read_entry(uint at) {
-#if R_TEXTURE
-    uint texel = at >> 1;
+#define R_TWO_ANGLES   ((R_FLAGS & R_TWO_ANGLES_FLAG) != 0u)
+#define R_FACTORED     ((R_FLAGS & R_FACTORED_FLAG) != 0u)
+
+#define R_TEXTURE      ((R_FLAGS & R_TEXTURE_FLAG) != 0u)
+#define R_TWO_SLOTS    ((R_FLAGS & R_TWO_SLOTS_FLAG) != 0u)
+
+vec4 r_read_texel(uint texel) {
     uint fold = R_SHAPE(R_TABLE_FOLD);
-    vec4 two = texelFetch(table, ivec2(int(texel & ((1u << fold) - 1u)), int(texel >> fold)), 0);
-    return (at & 1u) == 0u ? two.xy : two.zw;
-#else
-    return table[at];
-#endif
+    return texelFetch(table_texture, ivec2(int(texel & ((1u << fold) - 1u)), int(texel >> fold)), 0);
 }
 
-// What a slot's buffers are asked for, once for each slot that the module has.
-#if R_SLOTS > 2
-#define R_FOR_SLOT(k, S) if (k == 0u) { S(0) } else if (k == 1u) { S(1) } else if (k == 2u) { S(2) } else { S(3) }
-#elif R_SLOTS > 1
-#define R_FOR_SLOT(k, S) if (k == 0u) { S(0) } else { S(1) }
+#define R_FOR_SLOT(k, S) if (R_TWO_SLOTS && k != 0u) { S(1) } else { S(0) }
+
+#if R_VECTOR
+
+#define R_STRUCT(name) struct name
+#define r_uint4        uvec4
+#define r_float4       vec4
+#define R_UINT4        uvec4
+#define R_FLOAT4       vec4
+
+struct r_run {
+    uvec4 a;
+    uvec4 b;
+};
+
+uint R_HIGH(uint a, uint b) {
+    uint high, low;
+    umulExtended(a, b, high, low);
+    return high;
+}
+
+vec4 r_read_two(uint at) {
+    if (R_TEXTURE)
+        return r_read_texel(at >> 1);
+    return table[at >> 1];
+}
+
+uvec4 r_spread(uint first, uint second) {
+    return uvec4(first & 0xffffu, first >> 16, second & 0xffffu, second >> 16);
+}
+
+uvec2 r_join(uvec4 halves) {
+    return uvec2(halves.x | (halves.y << 16), halves.z | (halves.w << 16));
+}
+
+r_run r_load_run(uint k, uint at) {
+    r_run run;
+    if (R_IN == R_F32) {
+#define R_READ_4(slot) run.a = in_sixteen##slot[at >> 2];
+        R_FOR_SLOT(k, R_READ_4)
+        run.b = run.a;
+    } else if ((R_FLAGS & R_EIGHT_FLAG) != 0u) {
+        uvec4 words;
+#define R_READ_8(slot) words = in_sixteen##slot[at >> 3];
+        R_FOR_SLOT(k, R_READ_8)
+        run.a = r_spread(words.x, words.y);
+        run.b = r_spread(words.z, words.w);
+    } else {
+        uvec2 words;
+#define R_READ_HALVES(slot) words = in_eight##slot[at >> 2];
+        R_FOR_SLOT(k, R_READ_HALVES)
+        run.a = r_spread(words.x, words.y);
+        run.b = run.a;
+    }
+    return run;
+}
+
+void r_store_run(uint k, uint at, r_run run) {
+    if (R_OUT == R_F32) {
+#define R_WRITE_4(slot) out_sixteen##slot[at >> 2] = run.a;
+        R_FOR_SLOT(k, R_WRITE_4)
+    } else if ((R_FLAGS & R_EIGHT_FLAG) != 0u) {
+        uvec4 words = uvec4(r_join(run.a), r_join(run.b));
+#define R_WRITE_8(slot) out_sixteen##slot[at >> 3] = words;
+        R_FOR_SLOT(k, R_WRITE_8)
+    } else {
+        uvec2 words = r_join(run.a);
+#define R_WRITE_HALVES(slot) out_eight##slot[at >> 2] = words;
+        R_FOR_SLOT(k, R_WRITE_HALVES)
+    }
+}
+
+// A slot that is constant from here on, so that a driver need not choose at each load and store.
+#define R_WITH_SLOT(k, call, a, b, c, d, e, f, g, h) \
+    if (R_TWO_SLOTS && k != 0u)                      \
+        call(1u, a, b, c, d, e, f, g, h);            \
+    else                                             \
+        call(0u, a, b, c, d, e, f, g, h);
+
 #else
-#define R_FOR_SLOT(k, S) S(0)
-#endif
+
+vec2 r_read_entry(uint at) {
+    if (!R_TEXTURE)
+        return table[at];
+    vec4 two = r_read_texel(at >> 1);
+    return (at & 1u) == 0u ? two.xy : two.zw;
+}
 
 uint r_load(uint k, uint at) {
     uint word = R_IN == R_F32 ? at : at >> 1;
     uint bits = 0u;
-#define R_READ(slot) bits = in##slot[word];
+#define R_READ(slot) bits = in_##slot[word];
     R_FOR_SLOT(k, R_READ)
     return R_IN == R_F32 ? bits : (bits >> (16u * (at & 1u))) & 0xffffu;
 }
 
 void r_store(uint k, uint at, uint bits) {
     if (R_OUT == R_F32) {
-#define R_WRITE(slot) out##slot[at] = bits;
+#define R_WRITE(slot) out_##slot[at] = bits;
         R_FOR_SLOT(k, R_WRITE)
     } else {
         // The other half of the word may belong to another invocation or to the caller.
@@ -100,20 +185,23 @@ void r_store(uint k, uint at, uint bits) {
         uint shift = 16u * (at & 1u);
         uint keep = ~(0xffffu << shift);
         uint half_word = bits << shift;
-#define R_MERGE(slot) atomicAnd(out##slot[word], keep); atomicOr(out##slot[word], half_word);
+#define R_MERGE(slot) atomicAnd(out_##slot[word], keep); atomicOr(out_##slot[word], half_word);
         R_FOR_SLOT(k, R_MERGE)
     }
 }
 
-void r_store_two(uint k, uint at, uint both) {
-    uint word = at >> 1;
-#define R_WRITE_TWO(slot) out##slot[word] = both;
-    R_FOR_SLOT(k, R_WRITE_TWO)
-}
+#endif
 
 #include "core.h"
+#if R_VECTOR
+#include "vector.h"
+#endif
 
 void main() {
-    r_invocation((gl_WorkGroupID.y * R_RANGE(R_GROUPS_X) + gl_WorkGroupID.x) * gl_WorkGroupSize.x +
-                 gl_LocalInvocationID.x);
+    uint group = gl_WorkGroupID.y * R_RANGE(R_GROUPS_X) + gl_WorkGroupID.x;
+#if R_VECTOR
+    r_vector_lane(group, gl_LocalInvocationID.x);
+#else
+    r_invocation(group * gl_WorkGroupSize.x + gl_LocalInvocationID.x);
+#endif
 }

@@ -8,10 +8,12 @@
 #define R_FN
 #define R_BITS(f)      floatBitsToUint(f)
 #define R_FROM_BITS(u) uintBitsToFloat(u)
+#define R_SELECT(c, a, b) mix(b, a, c)
 #include "arithmetic.h"
 #undef R_FN
 #undef R_BITS
 #undef R_FROM_BITS
+#undef R_SELECT
 
 // The two channels of a pair, turned by an entry (cos, sin) of the table.
 float rope2d_turn_lo(vec2 entry, float lo, float hi) {

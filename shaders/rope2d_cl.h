@@ -14,11 +14,13 @@
 #define R_FN           static
 #define R_BITS(f)      as_uint(f)
 #define R_FROM_BITS(u) as_float(u)
+#define R_SELECT(c, a, b) ((c) ? (a) : (b))
 #define precise
 #include "arithmetic.h"
 #undef R_FN
 #undef R_BITS
 #undef R_FROM_BITS
+#undef R_SELECT
 #undef precise
 
 // The two channels of a pair, turned by an entry (cos, sin) of the table.

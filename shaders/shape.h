@@ -18,8 +18,8 @@
 // The range words of a tensor.
 #define R_IN_FIRST           0 // element of batch 0, token 0, head 0, channel 0
 #define R_OUT_FIRST          1
-#define R_LANE_FIRST         2 // its first invocation, a multiple of the workgroup's size
-#define R_LANES              3 // batch * tokens * heads * units
+#define R_LANE_FIRST         2 // its first invocation, a multiple of the workgroup's size; vectors: workgroup
+#define R_LANES              3 // batch * tokens * heads * units; vectors: workgroups
 #define R_RANGE_TENSOR_WORDS 4
 
 #define R_RANGE_WORDS 20 // 80 bytes of push constants
@@ -36,7 +36,10 @@
 #define R_TENSOR_COUNT        29
 #define R_FACTORS             30 // row numbers whose entries are multiplied; 0: one entry to an angle
 #define R_TABLE_FACTOR_STRIDE 31
-#define R_TENSORS             32 // where the tensors' other words begin
+#define R_TILE_TOKENS         32 // vectors: tokens of a workgroup, which has all units of each
+#define R_UNIT_MAGIC          33 // vectors: divides invocations of a workgroup by the units, in 16 bits
+#define R_LANE_HEADS          34 // vectors: heads of an invocation
+#define R_TENSORS             36 // where the tensors' other words begin
 
 // The other words of a tensor.
 #define R_HEADS            0
@@ -46,7 +49,13 @@
 #define R_OUT_BATCH_STRIDE 4
 #define R_OUT_TOKEN_STRIDE 5
 #define R_OUT_HEAD_STRIDE  6
-#define R_TENSOR_WORDS     8
+// Vectors: workgroups are numbered [tile][batch][chunk], a chunk being R_LANE_HEADS heads.
+#define R_CHUNKS       7
+#define R_CHUNKS_MAGIC 8
+#define R_SPAN         9 // batch * chunks
+#define R_SPAN_MAGIC   10
+#define R_SHIFTS       11 // of both divisions, those of the span from bit 8 on
+#define R_TENSOR_WORDS 12
 
 #define R_MAX_DISPATCH_TENSORS 4
 #define R_SHAPE_WORDS          (R_TENSORS + R_MAX_DISPATCH_TENSORS * R_TENSOR_WORDS)
@@ -55,8 +64,25 @@
 // channel that passes through (lo). A wide unit is four pairs whose lo and hi are four consecutive channels
 // each, or eight consecutive channels when hi is lo + 1; or four consecutive channels that pass through. Wide
 // units begin at multiples of 4 channels (8 when interleaved).
+//
+// A vector unit is two words: two runs of channels, each of four or eight that begin at a multiple of that, and the
+// axes of its duos, which are two pairs whose table entries stand side by side; then the pair of each run where its
+// duos begin. Halves: the runs are the los and his of as many pairs. Interleaved: each has half as many. Units
+// that pass through come last. A unit that has but one run has it twice.
 #define R_UNIT_LO(word)         ((word)&0xfffu)
 #define R_UNIT_HI(word)         (((word) >> 12) & 0xfffu)
 #define R_UNIT_AXIS(word, pair) (((word) >> (24u + 2u * (pair))) & 3u)
+
+// What a pattern's vector units are like: constants of a kernel.
+#define R_TWO_ANGLES_FLAG  1u  // two entries to a pair
+#define R_HEAD_TABLE_FLAG  2u  // every head has entries of its own
+#define R_ONE_AXIS_FLAG    4u  // all duos of a unit turn by the same axis
+#define R_INTERLEAVED_FLAG 8u  // halves otherwise
+#define R_LONE_FLAG        16u // some units have but one run
+#define R_EIGHT_FLAG       32u // runs of eight, four otherwise
+#define R_FACTORED_FLAG    64u // an entry of each axis to an angle, which are multiplied
+// And what Vulkan's kernels are built for.
+#define R_TEXTURE_FLAG   128u // the table is a texture, a buffer otherwise
+#define R_TWO_SLOTS_FLAG 256u // a dispatch binds two tensors, one otherwise
 
 #endif

@@ -73,6 +73,7 @@ typedef struct rope2d_units {
     uint32_t *words;
     uint32_t count;
     uint32_t pairs;
+    uint32_t flags; // of a kernel, R_..._FLAG
 } rope2d_units;
 
 // What a kernel depends on: the structure of a spec, without its numbers.
@@ -90,6 +91,8 @@ typedef struct rope2d_pattern {
     uint8_t *axis; // [pairs] which row number turns the pair; 0 for dense specs and pairs that no axis turns
     rope2d_units single; // one pair or channel each; always there
     rope2d_units wide;   // four pairs each; count is 0 where the pairing has no runs of four
+    rope2d_units
+        vector[2]; // runs of four and of eight channels; count is 0 where the head is not made of them
 } rope2d_pattern;
 
 // Checks the spec and makes its pattern. `pattern` is left destroyable when it fails.

@@ -40,10 +40,45 @@ static void write_positions(uint32_t *words, const rope2d_positions *positions, 
     words[R_TABLE_FACTOR_STRIDE] = pattern->factors == 0 ? 0 : positions->table_columns / pattern->factors;
 }
 
+// What r_divide of shaders/vector.h wants, for any dividend of 32 bits (Granlund and Montgomery, "Division by
+// invariant integers using multiplication", 1994).
+static uint32_t make_divisor(uint32_t divisor, uint32_t *magic) {
+    uint32_t log = 0;
+    while (((uint64_t)1 << log) < divisor)
+        log++;
+    *magic = (uint32_t)(((((uint64_t)1 << log) - divisor) << 32) / divisor + 1);
+    return log == 0 ? 0 : 1 | (log - 1) << 1;
+}
+
+// Returns how many workgroups the tensor takes.
+static uint32_t write_vector(uint32_t *words, const rope2d_piece *piece, uint32_t heads) {
+    const uint32_t chunks = heads / piece->lane_heads + (heads % piece->lane_heads != 0);
+    const uint32_t span = chunks * piece->batch;
+    words[R_CHUNKS] = chunks;
+    words[R_SPAN] = span;
+    words[R_SHIFTS] = make_divisor(chunks, &words[R_CHUNKS_MAGIC]);
+    words[R_SHIFTS] |= make_divisor(span, &words[R_SPAN_MAGIC]) << 8;
+    return span * (uint32_t)(((uint64_t)piece->tokens + piece->tile_tokens - 1) / piece->tile_tokens);
+}
+
+static void write_tensors(uint32_t *words, const rope2d_piece *piece, uint32_t units, uint32_t group_size) {
+    uint32_t lane = 0;
+    for (uint32_t i = 0; i < piece->tensor_count; i++) {
+        uint32_t *tensor = words + R_TENSORS + i * R_TENSOR_WORDS;
+        const uint32_t heads = piece->tensors[i].tensor->heads;
+        const uint32_t lanes =
+            piece->vector ? write_vector(tensor, piece, heads) : piece->batch * piece->tokens * heads * units;
+        const uint32_t step = piece->vector ? 1 : group_size;
+        write_tensor(tensor, &piece->tensors[i]);
+        write_range(words + R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS, &piece->tensors[i], lane, lanes);
+        lane += (lanes + step - 1) / step * step;
+    }
+}
+
 void rope2d_shape_write(uint32_t *words, const rope2d_plan *plan, const rope2d_positions *positions,
                         const rope2d_work *work, const rope2d_piece *piece, uint64_t row_base,
                         uint32_t table_fold, uint32_t group_size) {
-    const rope2d_units *units = piece->wide ? &plan->pattern.wide : &plan->pattern.single;
+    const rope2d_units *units = piece->vector ? rope2d_plan_vectors(plan) : &plan->pattern.single;
     memset(words, 0, R_SHAPE_WORDS * sizeof(*words));
     write_positions(words, positions, work, piece, row_base);
     words[R_BATCH] = piece->batch;
@@ -53,11 +88,10 @@ void rope2d_shape_write(uint32_t *words, const rope2d_plan *plan, const rope2d_p
     words[R_PAIR_UNITS] = units->pairs;
     words[R_GROUPS_X] = piece->groups[0];
     words[R_TENSOR_COUNT] = piece->tensor_count;
-    uint32_t lane = 0;
-    for (uint32_t i = 0; i < piece->tensor_count; i++) {
-        const uint32_t lanes = piece->batch * piece->tokens * piece->tensors[i].tensor->heads * units->count;
-        write_tensor(words + R_TENSORS + i * R_TENSOR_WORDS, &piece->tensors[i]);
-        write_range(words + R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS, &piece->tensors[i], lane, lanes);
-        lane += (lanes + group_size - 1) / group_size * group_size;
+    if (piece->vector) {
+        words[R_TILE_TOKENS] = piece->tile_tokens;
+        words[R_UNIT_MAGIC] = (0xffffu + units->count) / units->count;
+        words[R_LANE_HEADS] = piece->lane_heads;
     }
+    write_tensors(words, piece, units->count, group_size);
 }

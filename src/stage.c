@@ -8,6 +8,8 @@
 #define KEEP_SLACK 4096
 // Indices in kernels are 32-bit.
 #define MAX_ELEMENTS ((uint64_t)UINT32_MAX)
+// Heads of an invocation where there are enough of them: more saves little.
+#define MOST_LANE_HEADS 8u
 
 // ---------------------------------------------------------------------------------------------- one side
 
@@ -37,7 +39,7 @@ static uint64_t kept_elements(const rope2d_span *span, const counts *n) {
     return sum(elements, rope2d_product(n->heads - 1, (uint64_t)span->head_stride));
 }
 
-// Heads begin at even elements, so that wide units suit.
+// Heads begin at even elements, where halves of words are not shared.
 static uint64_t packed_elements(const counts *n) {
     return rope2d_product(rope2d_product(n->batch, n->tokens),
                           rope2d_product(n->heads, round_up(n->head_dim, 2)));
@@ -94,11 +96,6 @@ static bool lay_out_direct(rope2d_stage_side *side, const rope2d_span *span, con
     return side->bytes <= limits->buffer_bytes;
 }
 
-static bool is_even(const rope2d_stage_side *side, rope2d_element element) {
-    return element == ROPE2D_F32 ||
-           ((side->first | side->batch_stride | side->token_stride | side->head_stride) & 1u) == 0;
-}
-
 // ---------------------------------------------------------------------------------------------- one piece
 
 static bool lay_out_tensor_direct(const rope2d_cutter *cutter, const rope2d_piece *piece,
@@ -146,29 +143,68 @@ static bool lay_out_all(const rope2d_cutter *cutter, rope2d_piece *piece, bool t
     return piece->bytes <= cutter->limits.total_bytes;
 }
 
-static bool suits_wide(const rope2d_cutter *cutter, const rope2d_piece *piece) {
-    if (cutter->plan->pattern.wide.count == 0 || cutter->work->single_only)
+static bool is_aligned(const rope2d_stage_side *side, uint32_t run) {
+    const uint32_t all = side->first | side->batch_stride | side->token_stride | side->head_stride;
+    return all % run == 0 && side->offset % 16 == 0;
+}
+
+static bool suits_vectors(const rope2d_piece *piece, const rope2d_plan *plan,
+                          const rope2d_stage_limits *limits) {
+    const rope2d_units *units = rope2d_plan_vectors(plan);
+    const uint32_t run = (units->flags & R_EIGHT_FLAG) != 0 ? 8 : 4;
+    if (units->count == 0 || (limits->tile_tokens == 0 && units->count > limits->vector_group))
         return false;
     for (uint32_t i = 0; i < piece->tensor_count; i++)
-        if (!is_even(&piece->tensors[i].in, cutter->plan->in) ||
-            !is_even(&piece->tensors[i].out, cutter->plan->out))
+        if (!is_aligned(&piece->tensors[i].in, run) || !is_aligned(&piece->tensors[i].out, run))
             return false;
     return true;
 }
 
+static uint64_t chunks_of(const rope2d_piece *piece, uint32_t tensor) {
+    const uint32_t heads = piece->tensors[tensor].tensor->heads;
+    return heads / piece->lane_heads + (heads % piece->lane_heads != 0);
+}
+
+// Saturates.
+static uint64_t count_lanes(const rope2d_piece *piece, uint64_t units) {
+    uint64_t lanes = 0;
+    for (uint32_t i = 0; i < piece->tensor_count; i++)
+        lanes = sum(lanes, rope2d_product(rope2d_product(piece->batch, piece->tokens),
+                                          rope2d_product(chunks_of(piece, i), units)));
+    return lanes;
+}
+
+void rope2d_piece_choose(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits) {
+    const rope2d_units *units = rope2d_plan_vectors(plan);
+    piece->vector = suits_vectors(piece, plan, limits);
+    if (!piece->vector)
+        return;
+    piece->tile_tokens = limits->tile_tokens > 0 ? limits->tile_tokens : limits->vector_group / units->count;
+    piece->lane_heads = limits->enough_lanes > 0 ? MOST_LANE_HEADS : UINT32_MAX;
+    while (piece->lane_heads > 1 && count_lanes(piece, units->count) < limits->enough_lanes)
+        piece->lane_heads /= 2;
+}
+
+static uint64_t groups_of(const rope2d_piece *piece, const rope2d_plan *plan,
+                          const rope2d_stage_limits *limits, uint32_t tensor) {
+    if (piece->vector) {
+        const uint64_t tiles = ((uint64_t)piece->tokens + piece->tile_tokens - 1) / piece->tile_tokens;
+        return rope2d_product(tiles, rope2d_product(piece->batch, chunks_of(piece, tensor)));
+    }
+    const uint64_t heads =
+        rope2d_product(rope2d_product(piece->batch, piece->tokens), piece->tensors[tensor].tensor->heads);
+    const uint64_t lanes = rope2d_product(heads, plan->pattern.single.count);
+    return round_up(lanes, limits->group_size) / limits->group_size;
+}
+
 // Spreads workgroups over x and y. False when there are too many, or when a lane's number, those past the
 // last tensor's included, would not fit 32 bits.
-static bool count_groups(const rope2d_cutter *cutter, rope2d_piece *piece) {
-    const rope2d_pattern *pattern = &cutter->plan->pattern;
-    const uint64_t units = piece->wide ? pattern->wide.count : pattern->single.count;
-    const uint32_t most = cutter->limits.max_groups;
-    const uint32_t size = cutter->limits.group_size;
+bool rope2d_piece_count(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits) {
+    const uint32_t most = limits->max_groups;
+    const uint32_t size = piece->vector ? limits->vector_group : limits->group_size;
     uint64_t groups = 0;
-    for (uint32_t i = 0; i < piece->tensor_count; i++) {
-        const uint64_t heads =
-            rope2d_product(rope2d_product(piece->batch, piece->tokens), piece->tensors[i].tensor->heads);
-        groups = sum(groups, round_up(rope2d_product(heads, units), size) / size);
-    }
+    for (uint32_t i = 0; i < piece->tensor_count; i++)
+        groups = sum(groups, groups_of(piece, plan, limits, i));
     if (groups > (uint64_t)UINT32_MAX / size)
         return false;
     const uint64_t y = (groups + most - 1) / most;
@@ -185,14 +221,13 @@ static bool count_groups(const rope2d_cutter *cutter, rope2d_piece *piece) {
 // Fewer tokens need no more workgroups, so that what fitted still fits.
 void rope2d_piece_narrow(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits,
                          uint32_t skip, uint32_t tokens) {
-    const rope2d_cutter cutter = {.plan = plan, .limits = *limits};
     piece->token_first += skip;
     piece->tokens = tokens;
     for (uint32_t i = 0; i < piece->tensor_count; i++) {
         piece->tensors[i].in.first += skip * piece->tensors[i].in.token_stride;
         piece->tensors[i].out.first += skip * piece->tensors[i].out.token_stride;
     }
-    count_groups(&cutter, piece);
+    rope2d_piece_count(piece, plan, limits);
 }
 
 static bool rows_fit(const rope2d_cutter *cutter, const rope2d_piece *piece) {
@@ -211,8 +246,10 @@ static bool fits(const rope2d_cutter *cutter, rope2d_piece *piece, uint32_t batc
         return false;
     if (!lay_out_all(cutter, piece, false) && !lay_out_all(cutter, piece, true))
         return false;
-    piece->wide = suits_wide(cutter, piece);
-    return count_groups(cutter, piece);
+    piece->vector = false;
+    if (!cutter->work->single_only)
+        rope2d_piece_choose(piece, cutter->plan, &cutter->limits);
+    return rope2d_piece_count(piece, cutter->plan, &cutter->limits);
 }
 
 // ------------------------------------------------------------------------------------------------ the cutter

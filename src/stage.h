@@ -14,7 +14,10 @@ typedef struct rope2d_stage_limits {
     uint64_t buffer_bytes;     // largest buffer that a kernel can reach
     uint64_t total_bytes;      // all staging of a piece
     uint32_t slots;            // tensors of one dispatch, 1 to R_MAX_DISPATCH_TENSORS
-    uint32_t group_size;       // invocations of a workgroup
+    uint32_t group_size;       // invocations of a workgroup that takes single units
+    uint32_t vector_group;     // and of one that takes vector units; 0: none does
+    uint32_t tile_tokens;      // not 0: an invocation has all units of as many tokens
+    uint32_t enough_lanes;     // 0: an invocation has all heads; else fewer, until there are so many
     uint32_t max_groups;       // in x and in y
     uint32_t offset_alignment; // bytes between tensors that share one buffer
     // Row numbers that a kernel can reach, and between the positions of two batch elements (0: shared): a
@@ -50,10 +53,18 @@ typedef struct rope2d_piece {
     uint32_t batch;
     uint64_t token_first; // of the work's tokens
     uint32_t tokens;
-    bool wide;          // every tensor of the piece suits wide units
+    bool vector;          // every tensor of the piece suits vector units
+    uint32_t tile_tokens; // of vectors, as shaders/shape.h has it
+    uint32_t lane_heads;
     uint64_t bytes;     // of staging, all tensors
     uint32_t groups[2]; // workgroups in x and y
 } rope2d_piece;
+
+// The plan's vector units; their count is 0 where it has none.
+static inline const rope2d_units *rope2d_plan_vectors(const rope2d_plan *plan) {
+    const bool halves = plan->in != ROPE2D_F32 && plan->out != ROPE2D_F32;
+    return &plan->pattern.vector[halves && plan->pattern.vector[1].count > 0];
+}
 
 // Cuts one after the other: begin, then next until *more is false. Needs no memory.
 typedef struct rope2d_cutter {
@@ -73,6 +84,11 @@ rope2d_status rope2d_cutter_next(rope2d_cutter *cutter, rope2d_piece *piece, boo
 // Leaves of a piece `tokens` of its tokens, from its token `skip` on: at least one, and no more than it has.
 void rope2d_piece_narrow(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits,
                          uint32_t skip, uint32_t tokens);
+
+// For pieces that are made without a cutter: whether to take vectors, and how, from the layout of the tensors
+// and all tokens; then, for any number of tokens, the workgroups. False when there are too many.
+void rope2d_piece_choose(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits);
+bool rope2d_piece_count(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits);
 
 // Copies a tensor's elements into staging memory of side->bytes bytes, and back. In staging, what is no
 // element stays as it was.

@@ -67,6 +67,11 @@ static void fill_units(rope2d_units *units, const rope2d_pattern *pattern, const
     }
 }
 
+uint32_t rope2d_pattern_flags(const rope2d_pattern *pattern) {
+    return (pattern->angles == 2 ? R_TWO_ANGLES_FLAG : 0) |
+           (pattern->freq_heads > 1 ? R_HEAD_TABLE_FLAG : 0) | (pattern->factors > 0 ? R_FACTORED_FLAG : 0);
+}
+
 rope2d_status rope2d_units_create(rope2d_pattern *pattern, const rope2d_host *host) {
     uint8_t rotated[ROPE2D_MAX_HEAD_DIM] = {0};
     for (uint32_t i = 0; i < pattern->pairs; i++) {
@@ -76,6 +81,9 @@ rope2d_status rope2d_units_create(rope2d_pattern *pattern, const rope2d_host *ho
     uint32_t units = pattern->head_dim - pattern->pairs;
     ROPE2D_TRY(allocate_units(&pattern->single, units, pattern->pairs, host));
     fill_units(&pattern->single, pattern, rotated, 1);
+    pattern->single.flags = rope2d_pattern_flags(pattern);
+    ROPE2D_TRY(rope2d_vector_units_create(&pattern->vector[0], pattern, rotated, 4, host));
+    ROPE2D_TRY(rope2d_vector_units_create(&pattern->vector[1], pattern, rotated, 8, host));
     if (!wide_covers(pattern, rotated))
         return ROPE2D_OK;
     ROPE2D_TRY(allocate_units(&pattern->wide, units / 4, pattern->pairs / 4, host));
@@ -84,6 +92,8 @@ rope2d_status rope2d_units_create(rope2d_pattern *pattern, const rope2d_host *ho
 }
 
 void rope2d_units_destroy(rope2d_pattern *pattern, const rope2d_host *host) {
+    rope2d_vector_units_destroy(&pattern->vector[0], host);
+    rope2d_vector_units_destroy(&pattern->vector[1], host);
     rope2d_release(host, pattern->single.words, pattern->single.count, sizeof(*pattern->single.words));
     rope2d_release(host, pattern->wide.words, pattern->wide.count, sizeof(*pattern->wide.words));
 }

@@ -59,7 +59,7 @@ static void fill_freqs(float *freqs, const rope2d_spec *spec, uint32_t pairs, bo
         for (uint32_t head = 0; head < heads; head++) {
             for (uint32_t pair = 0; pair < pairs; pair++) {
                 uint32_t at = (axis * heads + head) * pairs + pair;
-                bool turns = dense || pair % spec->axes == axis;
+                bool turns = dense || pair / 2 % spec->axes == axis;
                 freqs[at] = turns ? counter_uniform(counter_word(SEED, stream, at)) : 0.0f;
             }
         }

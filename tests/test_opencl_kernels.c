@@ -9,11 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_TEXT = 1 << 16, MAX_EDITS = 4, FILES = 5 };
+enum { MAX_TEXT = 1 << 16, MAX_EDITS = 4, FILES = 6 };
 
 static tally counts;
 
-static const char *const files[FILES] = {"rope2d.cl", "core.h", "arithmetic.h", "shape.h", "element.h"};
+static const char *const files[FILES] = {"rope2d.cl",    "core.h",  "vector.h",
+                                         "arithmetic.h", "shape.h", "element.h"};
 
 // The first `from` becomes `to`, in whichever file has it.
 typedef struct edit {
@@ -175,8 +176,12 @@ static const fault faults[] = {
      ROPE2D_F32,
      NULL},
     {"a wrong sign", {{"float turned = a - b;", "float turned = a + b;"}}, 1, ROPE2D_F32, NULL},
-    {"a swapped axis", {{"R_UNIT_AXIS(word, i)", "(1u - R_UNIT_AXIS(word, i))"}}, 1, ROPE2D_F32, NULL},
-    {"a wrong pairing", {{"hi == lo + 1u ? 2u : 1u", "hi == lo + 1u ? 1u : 1u"}}, 1, ROPE2D_F32, NULL},
+    {"a swapped axis",
+     {{"R_UNIT_AXIS(word, 0u), a_pair", "1u - R_UNIT_AXIS(word, 0u), a_pair"}},
+     1,
+     ROPE2D_F32,
+     NULL},
+    {"a wrong pairing", {{"x = R_UINT4(v.a.x, v.a.z", "x = R_UINT4(v.a.x, v.a.y"}}, 1, ROPE2D_F32, NULL},
     {"bf16 toward zero", {{"(f + 0x7fffu + ((f >> 16) & 1u)) >> 16", "f >> 16"}}, 1, ROPE2D_BF16, NULL},
     {"f16 toward zero",
      {{"rest - 0x38000000u + 0xfffu + ((rest >> 13) & 1u)", "rest - 0x38000000u"}},

@@ -74,10 +74,9 @@ def validation_faults(module):
 
 def build_without_precise(shader, name, folder):
     """The module of this name again, every `precise` gone."""
-    kind, slots = re.fullmatch(r"rope2d_(buffer|texture)_(\d)", name).groups()
     module = pathlib.Path(folder) / f"{name}_imprecise.spv"
-    command = ["glslc", "--target-env=vulkan1.0", "-O", f"-DR_TEXTURE={int(kind == 'texture')}"]
-    command += [f"-DR_SLOTS={slots}", "-Dprecise=", "-o", module, shader]
+    command = ["glslc", "--target-env=vulkan1.0", "-O", f"-DR_VECTOR={int(name == 'rope2d_vector')}"]
+    command += ["-Dprecise=", "-o", module, shader]
     subprocess.run(command, check=True)
     return module
 

@@ -29,6 +29,7 @@ struct example {
     uint64_t row_base;
     uint32_t pieces;
     uint32_t odd_pieces; // that keep an odd layout
+    uint32_t vector_pieces;
 };
 
 static unsigned char inputs[ARENA], outputs[ARENA], pristine[ARENA], expected[ARENA], staging[ARENA];
@@ -55,7 +56,7 @@ static void random_span(rope2d_span *span, const struct example *e, uint32_t hea
     const uint32_t dim = e->plan.pattern.head_dim;
     const uint32_t kind = below(5);
     const int64_t gap = kind == 3 ? 1 + below(3) : kind == 4 ? 60 : 0;
-    *at += below(3);
+    *at += below(2) ? below(3) : *at % 2;
     span->first = base + *at * size;
     span->head_stride = kind == 1 ? (int64_t)(dim * e->work.tokens) : dim + gap;
     span->token_stride = kind == 1 ? dim : span->head_stride * heads + (kind == 2 ? 3 : 0);
@@ -69,12 +70,15 @@ static void make_example(struct example *e) {
     e->plan.in = (rope2d_element)below(3);
     e->plan.out = (rope2d_element)below(3);
     rope2d_pattern *pattern = &e->plan.pattern;
-    pattern->head_dim = 1 + below(12);
+    pattern->head_dim = below(2) ? 1 + below(12) : 4 + 4 * below(4);
     pattern->freq_heads = 1;
     pattern->angles = 1;
     pattern->row_axes = 1 + below(4);
     pattern->single.count = 1 + below(7);
-    pattern->wide.count = below(2) ? 1 + below(4) : 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        pattern->vector[i].count = below(2) ? 1 + below(4) : 0;
+        pattern->vector[i].flags = i == 1 ? R_EIGHT_FLAG : 0;
+    }
     e->work.batch = 1 + below(3);
     e->work.tokens = 1 + below(20);
     e->work.first_token = below(5);
@@ -106,6 +110,9 @@ static void make_limits(struct example *e) {
     const uint32_t sizes[] = {1, 4, 32, 64};
     e->limits.slots = 1 + below(R_MAX_DISPATCH_TENSORS);
     e->limits.group_size = sizes[below(4)];
+    e->limits.vector_group = below(4) == 0 ? 0 : sizes[below(4)];
+    e->limits.tile_tokens = e->limits.vector_group == 1 && below(2) ? 1 + below(3) : 0;
+    e->limits.enough_lanes = below(2) ? 0 : below(200);
     e->limits.max_groups = below(2) ? 65535 : 1 + below(40);
     e->limits.offset_alignment = 1u << below(8);
     e->limits.buffer_bytes = below(3) == 0 ? ARENA : 40 + 4 * below(1000);
@@ -152,25 +159,19 @@ struct dispatch {
     uint64_t seen_count;
 };
 
-static bool invoke(struct dispatch *d, uint32_t lane) {
-    const uint32_t *w = d->words;
+static uint32_t find_tensor(const uint32_t *w, uint32_t lane) {
     uint32_t k = 0;
     while (k + 1 < w[R_TENSOR_COUNT] &&
            lane >= w[R_RANGE_TENSORS + (k + 1) * R_RANGE_TENSOR_WORDS + R_LANE_FIRST])
         k++;
+    return k;
+}
+
+// All channels of a head.
+static bool rotate_head(const struct dispatch *d, uint32_t k, uint32_t batch, uint32_t token, uint32_t head) {
+    const uint32_t *w = d->words;
     const uint32_t *t = w + R_TENSORS + k * R_TENSOR_WORDS;
     const uint32_t *r = w + R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS;
-    if (lane - r[R_LANE_FIRST] >= r[R_LANES])
-        return true;
-    uint32_t item = lane - r[R_LANE_FIRST];
-    const uint32_t unit = item % w[R_UNITS];
-    const uint32_t head = item / w[R_UNITS] % t[R_HEADS];
-    const uint32_t token = item / w[R_UNITS] / t[R_HEADS] % w[R_TOKENS];
-    const uint32_t batch = item / w[R_UNITS] / t[R_HEADS] / w[R_TOKENS];
-    if (batch >= w[R_BATCH] || lane >= d->seen_count || d->seen[lane]++ != 0)
-        return false;
-    if (unit != 0)
-        return true;
     const rope2d_stage_tensor *s = &d->piece->tensors[k];
     const uint32_t in_size = rope2d_element_size(d->e->plan.in);
     const uint32_t out_size = rope2d_element_size(d->e->plan.out);
@@ -187,6 +188,67 @@ static bool invoke(struct dispatch *d, uint32_t lane) {
         put(staging + s->out.offset, out, out_size, turn(get(staging + s->in.offset, in, in_size), row));
     }
     return true;
+}
+
+static bool invoke(struct dispatch *d, uint32_t lane) {
+    const uint32_t *w = d->words;
+    const uint32_t k = find_tensor(w, lane);
+    const uint32_t *t = w + R_TENSORS + k * R_TENSOR_WORDS;
+    const uint32_t *r = w + R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS;
+    if (lane - r[R_LANE_FIRST] >= r[R_LANES])
+        return true;
+    uint32_t item = lane - r[R_LANE_FIRST];
+    const uint32_t unit = item % w[R_UNITS];
+    const uint32_t head = item / w[R_UNITS] % t[R_HEADS];
+    const uint32_t token = item / w[R_UNITS] / t[R_HEADS] % w[R_TOKENS];
+    const uint32_t batch = item / w[R_UNITS] / t[R_HEADS] / w[R_TOKENS];
+    if (batch >= w[R_BATCH] || lane >= d->seen_count || d->seen[lane]++ != 0)
+        return false;
+    return unit != 0 || rotate_head(d, k, batch, token, head);
+}
+
+// As shaders/vector.h divides.
+static uint32_t divide(uint32_t n, uint32_t magic, uint32_t shifts) {
+    const uint32_t high = (uint32_t)(((uint64_t)n * magic) >> 32);
+    return (high + ((n - high) >> (shifts & 1))) >> ((shifts >> 1) & 31);
+}
+
+static bool invoke_vector(struct dispatch *d, uint32_t group, uint32_t local) {
+    const uint32_t *w = d->words;
+    const uint32_t k = find_tensor(w, group);
+    const uint32_t *t = w + R_TENSORS + k * R_TENSOR_WORDS;
+    const uint32_t *r = w + R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS;
+    const uint32_t item = group - r[R_LANE_FIRST];
+    if (item >= r[R_LANES])
+        return true;
+    const uint32_t tile = divide(item, t[R_SPAN_MAGIC], t[R_SHIFTS] >> 8);
+    const uint32_t batch = divide(item - tile * t[R_SPAN], t[R_CHUNKS_MAGIC], t[R_SHIFTS]);
+    const uint32_t chunk = item - tile * t[R_SPAN] - batch * t[R_CHUNKS];
+    if (tile != item / t[R_SPAN] || batch != item % t[R_SPAN] / t[R_CHUNKS] || batch >= w[R_BATCH])
+        return false;
+    const bool is_token_lane = d->e->limits.tile_tokens > 0;
+    const uint32_t lane_token = is_token_lane ? 0 : (local * w[R_UNIT_MAGIC]) >> 16;
+    if (!is_token_lane && lane_token != local / w[R_UNITS])
+        return false;
+    if (lane_token >= w[R_TILE_TOKENS] || local != lane_token * w[R_UNITS])
+        return true;
+    bool good = true;
+    for (uint32_t i = 0; good && i < (is_token_lane ? w[R_TILE_TOKENS] : 1); i++) {
+        const uint32_t token = tile * w[R_TILE_TOKENS] + lane_token + i;
+        const uint64_t first = (uint64_t)chunk * w[R_LANE_HEADS];
+        for (uint64_t head = first; good && token < w[R_TOKENS] && head < t[R_HEADS]; head++)
+            good = head - first >= w[R_LANE_HEADS] || rotate_head(d, k, batch, token, (uint32_t)head);
+    }
+    return good;
+}
+
+// What they write is compared in the end: an element that no group rotates is not as expected.
+static bool run_groups(struct dispatch *d) {
+    bool good = true;
+    for (uint32_t group = 0; good && group < d->piece->groups[0] * d->piece->groups[1]; group++)
+        for (uint32_t local = 0; good && local < d->e->limits.vector_group; local++)
+            good = invoke_vector(d, group, local);
+    return good;
 }
 
 static bool run_lanes(struct dispatch *d) {
@@ -216,11 +278,13 @@ static bool run_lanes(struct dispatch *d) {
 // ------------------------------------------------------------------------------------------------- pieces
 
 static bool side_is_good(const struct example *e, const rope2d_piece *p, const rope2d_stage_side *side,
-                         rope2d_element element, uint64_t *end) {
-    const bool even = ((side->first | side->batch_stride | side->token_stride | side->head_stride) & 1) == 0;
+                         uint64_t *end) {
+    const uint32_t run = (rope2d_plan_vectors(&e->plan)->flags & R_EIGHT_FLAG) != 0 ? 8 : 4;
+    const uint32_t strides = side->first | side->batch_stride | side->token_stride | side->head_stride;
+    const bool aligned = strides % run == 0 && side->offset % 16 == 0;
     const bool good = side->bytes % 4 == 0 && side->bytes <= e->limits.buffer_bytes &&
                       side->offset % e->limits.offset_alignment == 0 && side->offset % 4 == 0 &&
-                      side->offset >= *end && (!p->wide || element == ROPE2D_F32 || even);
+                      side->offset >= *end && (!p->vector || aligned);
     *end = side->offset + side->bytes;
     return good && *end <= p->bytes;
 }
@@ -229,13 +293,14 @@ static bool piece_is_good(const struct example *e, const rope2d_piece *p) {
     uint64_t end = 0;
     bool good = p->bytes <= e->limits.total_bytes && p->tensor_count <= e->limits.slots && p->batch > 0 &&
                 p->tokens > 0 && p->groups[0] <= e->limits.max_groups &&
-                p->groups[1] <= e->limits.max_groups && (!p->wide || e->plan.pattern.wide.count > 0);
+                p->groups[1] <= e->limits.max_groups &&
+                (!p->vector || rope2d_plan_vectors(&e->plan)->count > 0);
     for (uint32_t i = 0; i < p->tensor_count; i++) {
-        good &= side_is_good(e, p, &p->tensors[i].in, e->plan.in, &end);
+        good &= side_is_good(e, p, &p->tensors[i].in, &end);
         if (p->tensors[i].tensor->in_place)
             good &= memcmp(&p->tensors[i].in, &p->tensors[i].out, sizeof(rope2d_stage_side)) == 0;
         else
-            good &= side_is_good(e, p, &p->tensors[i].out, e->plan.out, &end);
+            good &= side_is_good(e, p, &p->tensors[i].out, &end);
     }
     const uint64_t rows =
         (p->batch - 1) * e->limits.row_batch_stride + (uint64_t)p->tokens * e->plan.pattern.row_axes;
@@ -252,12 +317,13 @@ static bool run_piece(struct example *e, const rope2d_piece *piece) {
     e->row_base = piece->token_first * e->plan.pattern.row_axes;
     rope2d_shape_write(d.words, &e->plan, &e->positions, &e->work, piece, e->row_base, 0,
                        e->limits.group_size);
-    if (d.words[R_UNITS] != (piece->wide ? e->plan.pattern.wide : e->plan.pattern.single).count ||
-        !run_lanes(&d))
+    if (d.words[R_UNITS] != (piece->vector ? *rope2d_plan_vectors(&e->plan) : e->plan.pattern.single).count ||
+        !(piece->vector ? run_groups(&d) : run_lanes(&d)))
         return false;
     for (uint32_t i = 0; i < piece->tensor_count; i++) {
         rope2d_stage_out(&e->plan, piece, i, staging + piece->tensors[i].out.offset);
-        e->odd_pieces += !piece->wide && piece->tensors[i].in.first == 1;
+        e->odd_pieces += !piece->vector && piece->tensors[i].in.first == 1;
+        e->vector_pieces += piece->vector;
     }
     e->pieces++;
     return true;
@@ -284,7 +350,7 @@ static rope2d_status run_example(struct example *e, bool *good) {
 
 static void test_random(void) {
     static struct example e;
-    int wrong = 0, too_small = 0, cut = 0, whole = 0, odd = 0;
+    int wrong = 0, too_small = 0, cut = 0, whole = 0, odd = 0, vectors = 0;
     for (int i = 0; i < EXAMPLES; i++) {
         bool good;
         make_example(&e);
@@ -299,15 +365,17 @@ static void test_random(void) {
         cut += e.pieces > groups;
         whole += e.pieces == groups;
         odd += e.odd_pieces > 0;
+        vectors += e.vector_pieces > 0;
         if (status == ROPE2D_OK && good && memcmp(outputs, expected, ARENA) == 0)
             continue;
         printf("example %d: status %u, %" PRIu32 " pieces\n", i, (unsigned)status, e.pieces);
         wrong++;
     }
-    printf("%d cut, %d whole, %d with odd layouts, %d too small for one token\n", cut, whole, odd, too_small);
+    printf("%d cut, %d whole, %d with odd layouts, %d with vectors, %d too small for one token\n", cut, whole,
+           odd, vectors, too_small);
     CHECK(wrong == 0, "every element once, and nothing else");
-    CHECK(cut > EXAMPLES / 8 && whole > EXAMPLES / 8 && odd > EXAMPLES / 20 && too_small > 0 &&
-              too_small < EXAMPLES / 8,
+    CHECK(cut > EXAMPLES / 8 && whole > EXAMPLES / 8 && odd > EXAMPLES / 20 && vectors > EXAMPLES / 20 &&
+              too_small > 0 && too_small < EXAMPLES / 8,
           "all paths occur");
 }
 
@@ -320,7 +388,7 @@ static void make_large(struct example *e, uint32_t batch, uint64_t tokens, uint3
     e->plan.out = ROPE2D_F16;
     e->plan.pattern = (rope2d_pattern){.head_dim = 64, .row_axes = 2, .angles = 1, .freq_heads = 1};
     e->plan.pattern.single.count = 64;
-    e->plan.pattern.wide.count = tensors == 2 ? 8 : 0;
+    e->plan.pattern.vector[0].count = tensors == 2 ? 8 : 0; // from f32 to f16
     e->work = (rope2d_work){.batch = batch, .tokens = tokens, .tensor_count = tensors, .tensors = e->tensors};
     for (uint32_t i = 0; i < tensors; i++) {
         const int64_t row = (int64_t)heads * 64;
@@ -331,6 +399,7 @@ static void make_large(struct example *e, uint32_t batch, uint64_t tokens, uint3
                                       .total_bytes = (uint64_t)1 << 40,
                                       .slots = 4,
                                       .group_size = 64,
+                                      .vector_group = 64,
                                       .max_groups = 65535,
                                       .offset_alignment = 256};
 }
@@ -352,9 +421,9 @@ static void test_large(uint32_t batch, uint64_t tokens, uint32_t heads, uint32_t
     rope2d_cutter_begin(&cutter, &e.plan, &e.work, &e.limits);
     while (good && rope2d_cutter_next(&cutter, &piece, &more) == ROPE2D_OK && more) {
         const uint64_t lanes = (uint64_t)piece.groups[0] * piece.groups[1] * 64;
-        good = piece_is_good(&e, &piece) && piece.tensor_count == tensors && piece.wide == (tensors == 2) &&
+        good = piece_is_good(&e, &piece) && piece.tensor_count == tensors && piece.vector == (tensors == 2) &&
                lanes <= UINT32_MAX &&
-               lanes >= (uint64_t)piece.batch * piece.tokens * heads * units * tensors &&
+               lanes >= (uint64_t)piece.batch * piece.tokens * (piece.vector ? 1 : heads) * units * tensors &&
                piece.batch_first == next_batch && piece.token_first == next_token;
         rows += (uint64_t)piece.batch * piece.tokens;
         next_token = (piece.token_first + piece.tokens) % tokens;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define STAGING_BYTES  ((uint64_t)256 << 20) // of all tensors of a piece
+#define GPU_LANES      (256u * 1024)         // about what the largest GPUs have under way at once
 #define MEMORY_DIVISOR 4                     // of the device's memory that one apply may take
 
 // ------------------------------------------------------------------------------------ what one apply has
@@ -13,7 +14,7 @@ typedef struct apply_state {
     const rope2d_plan *plan;
     const rope2d_positions *positions;
     const rope2d_cl_plan *programs;
-    cl_kernel kernels[2]; // single, wide; made at the first use
+    cl_kernel kernels[2]; // single, vector; made at the first use
     rope2d_cl_staging in[R_MAX_DISPATCH_TENSORS];
     rope2d_cl_staging out[R_MAX_DISPATCH_TENSORS]; // nothing where a tensor is rotated in place
 } apply_state;
@@ -32,23 +33,32 @@ static void state_destroy(apply_state *state) {
     device->cl.Finish(device->queue);
 }
 
-uint32_t rope2d_cl_group_size(const rope2d_plan *plan) {
+uint32_t rope2d_cl_group_size(const rope2d_plan *plan, bool vector) {
     const rope2d_cl_plan *programs = plan->impl;
-    size_t single = programs->single.group_size, wide = programs->wide.group_size;
-    return (uint32_t)(wide > 0 && wide < single ? wide : single);
+    return (uint32_t)(vector ? programs->vector.group_size : programs->single.group_size);
+}
+
+rope2d_stage_limits rope2d_cl_limits(const rope2d_plan *plan) {
+    const rope2d_device_info *info = &plan->device->info;
+    rope2d_stage_limits limits = {
+        .buffer_bytes = info->max_buffer_range < SIZE_MAX ? info->max_buffer_range : SIZE_MAX,
+        .slots = plan->tensors_per_dispatch,
+        .group_size = rope2d_cl_group_size(plan, false),
+        .vector_group = rope2d_cl_group_size(plan, true),
+        .enough_lanes = info->is_software ? 0 : GPU_LANES,
+        .offset_alignment = 16,
+    };
+    // OpenCL has no limit; kernels count in 32 bits.
+    limits.max_groups =
+        INT32_MAX / (limits.group_size > limits.vector_group ? limits.group_size : limits.vector_group);
+    return limits;
 }
 
 static rope2d_stage_limits stage_limits(const rope2d_plan *plan) {
-    const rope2d_device_info *info = &plan->device->info;
-    rope2d_stage_limits limits;
-    limits.buffer_bytes = info->max_buffer_range < SIZE_MAX ? info->max_buffer_range : SIZE_MAX;
-    limits.total_bytes = info->memory_bytes / MEMORY_DIVISOR;
+    rope2d_stage_limits limits = rope2d_cl_limits(plan);
+    limits.total_bytes = plan->device->info.memory_bytes / MEMORY_DIVISOR;
     if (limits.total_bytes > STAGING_BYTES)
         limits.total_bytes = STAGING_BYTES;
-    limits.slots = plan->tensors_per_dispatch;
-    limits.group_size = rope2d_cl_group_size(plan);
-    limits.max_groups = INT32_MAX / limits.group_size; // OpenCL has no limit; kernels count in 32 bits
-    limits.offset_alignment = 4;
     return limits;
 }
 
@@ -82,7 +92,7 @@ static rope2d_status drain_staging(apply_state *state, const rope2d_piece *piece
 static void write_shape(const apply_state *state, const rope2d_cl_window *window, const rope2d_work *work,
                         const rope2d_piece *piece, uint32_t *words) {
     rope2d_shape_write(words, state->plan, state->positions, work, piece, 0, window->fold,
-                       rope2d_cl_group_size(state->plan));
+                       rope2d_cl_group_size(state->plan, piece->vector));
     if (!window->is_whole) {
         words[R_ROW_FIRST] = (uint32_t)piece->token_first * words[R_ROW_AXES];
         words[R_ROW_BATCH_STRIDE] = 0;
@@ -94,8 +104,8 @@ static rope2d_status run_kernel(apply_state *state, const rope2d_cl_window *wind
                                 const rope2d_piece *piece) {
     const rope2d_cl *cl = &state->device->cl;
     rope2d_status status = ROPE2D_OK;
-    const rope2d_cl_variant *variant = piece->wide ? &state->programs->wide : &state->programs->single;
-    cl_kernel *kernel = &state->kernels[piece->wide ? 1 : 0];
+    const rope2d_cl_variant *variant = piece->vector ? &state->programs->vector : &state->programs->single;
+    cl_kernel *kernel = &state->kernels[piece->vector ? 1 : 0];
     if (!*kernel)
         OWN(rope2d_cl_kernel_create(state->device, variant, kernel));
     uint32_t words[R_SHAPE_WORDS];
@@ -111,7 +121,7 @@ static rope2d_status run_kernel(apply_state *state, const rope2d_cl_window *wind
         CL(cl->SetKernelArg(*kernel, 4 + 2 * i, sizeof(cl_mem), in));
         CL(cl->SetKernelArg(*kernel, 5 + 2 * i, sizeof(cl_mem), out));
     }
-    const size_t local = rope2d_cl_group_size(state->plan);
+    const size_t local = rope2d_cl_group_size(state->plan, piece->vector);
     const size_t global = (size_t)piece->groups[0] * piece->groups[1] * local;
     CL(cl->EnqueueNDRangeKernel(state->device->queue, *kernel, 1, NULL, &global, &local, 0, NULL, NULL));
 fail:

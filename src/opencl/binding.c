@@ -12,7 +12,6 @@ struct rope2d_opencl_binding {
     const rope2d_positions *positions;
     const rope2d_cl_window *window;
     cl_kernel kernel;
-    uint32_t units;
     uint64_t row_tokens; // 0: the positions' own rows
     uint32_t row_batch;
     uint32_t row_bound;
@@ -78,23 +77,17 @@ static rope2d_status lay_out_side(const rope2d_opencl_binding *binding, const ro
     return ROPE2D_OK;
 }
 
-static bool is_even(const rope2d_stage_side *side, rope2d_element element) {
-    return element == ROPE2D_F32 ||
-           ((side->first | side->batch_stride | side->token_stride | side->head_stride) & 1u) == 0;
-}
-
 static rope2d_status lay_out(rope2d_opencl_binding *binding, const rope2d_opencl_binding_params *params) {
     const rope2d_plan *plan = binding->plan;
     rope2d_piece *piece = &binding->piece;
-    const uint32_t group = rope2d_cl_group_size(plan);
-    uint64_t lanes = 0;
+    const rope2d_stage_limits limits = rope2d_cl_limits(plan);
     if (params->tokens > UINT32_MAX)
         return rope2d_fail(&plan->device->host, ROPE2D_ERROR_LIMIT,
                            "params.tokens is %" PRIu64 ", the limit is %u", params->tokens,
                            (unsigned)UINT32_MAX);
     piece->tensor_count = params->tensor_count;
     piece->batch = params->batch;
-    piece->wide = plan->pattern.wide.count > 0;
+    piece->tokens = (uint32_t)params->tokens;
     for (uint32_t i = 0; i < params->tensor_count; i++) {
         const rope2d_opencl_tensor *given = &params->tensors[i];
         const rope2d_checked_tensor *tensor = &binding->tensors[i];
@@ -105,18 +98,12 @@ static rope2d_status lay_out(rope2d_opencl_binding *binding, const rope2d_opencl
         ROPE2D_TRY(lay_out_side(binding, &tensor->out, tensor->heads,
                                 tensor->in_place ? given->in.offset : given->out.offset, plan->out,
                                 &staged->out));
-        piece->wide = piece->wide && is_even(&staged->in, plan->in) && is_even(&staged->out, plan->out);
     }
-    binding->units = piece->wide ? plan->pattern.wide.count : plan->pattern.single.count;
-    for (uint32_t i = 0; i < params->tensor_count; i++) {
-        uint64_t own = rope2d_product(rope2d_product(params->batch, params->tokens),
-                                      rope2d_product(binding->tensors[i].heads, binding->units));
-        lanes = own > UINT32_MAX ? UINT64_MAX : lanes + (own + group - 1) / group * group;
-        if (lanes > INT32_MAX)
-            return rope2d_fail(&plan->device->host, ROPE2D_ERROR_LIMIT,
-                               "tensors[%u]: more than %d work-items in one dispatch", i, INT32_MAX);
-    }
-    return ROPE2D_OK;
+    rope2d_piece_choose(piece, plan, &limits);
+    if (rope2d_piece_count(piece, plan, &limits) && piece->groups[1] == 1)
+        return ROPE2D_OK;
+    return rope2d_fail(&plan->device->host, ROPE2D_ERROR_LIMIT,
+                       "tensors: more than %d work-items in one dispatch", INT32_MAX);
 }
 
 // -------------------------------------------------------------------------------------------------- the rows
@@ -192,7 +179,7 @@ fail:
 static rope2d_status make_kernel(rope2d_opencl_binding *binding, const rope2d_opencl_binding_params *params) {
     const rope2d_cl_device *device = binding->plan->device->impl;
     const rope2d_cl_plan *programs = binding->plan->impl;
-    const rope2d_cl_variant *variant = binding->piece.wide ? &programs->wide : &programs->single;
+    const rope2d_cl_variant *variant = binding->piece.vector ? &programs->vector : &programs->single;
     const rope2d_cl *cl = &device->cl;
     rope2d_status status = ROPE2D_OK;
     const cl_mem *rows = params->rows ? &params->rows : &binding->window->rows;
@@ -289,16 +276,11 @@ static rope2d_status check_range(const rope2d_opencl_binding *binding, uint64_t 
 
 static uint64_t write_words(rope2d_opencl_binding *binding, uint64_t first, uint64_t tokens,
                             uint32_t *words) {
-    const uint32_t group = rope2d_cl_group_size(binding->plan);
-    uint64_t global = 0;
+    const rope2d_stage_limits limits = rope2d_cl_limits(binding->plan);
     rope2d_piece *piece = &binding->piece;
+    const uint32_t group = rope2d_cl_group_size(binding->plan, piece->vector);
     piece->tokens = (uint32_t)tokens;
-    for (uint32_t i = 0; i < piece->tensor_count; i++) {
-        uint64_t lanes = (uint64_t)piece->batch * tokens * binding->tensors[i].heads * binding->units;
-        global += (lanes + group - 1) / group * group;
-    }
-    piece->groups[0] = (uint32_t)(global / group);
-    piece->groups[1] = 1;
+    rope2d_piece_count(piece, binding->plan, &limits); // fewer than what fitted
     binding->work.first_token = first;
     rope2d_shape_write(words, binding->plan, binding->positions, &binding->work, piece, 0,
                        binding->window->fold, group);
@@ -308,7 +290,7 @@ static uint64_t write_words(rope2d_opencl_binding *binding, uint64_t first, uint
             binding->row_batch > 1 ? (uint32_t)binding->row_tokens * words[R_ROW_AXES] : 0;
         words[R_TABLE_ROWS] = binding->row_bound;
     }
-    return global;
+    return (uint64_t)piece->groups[0] * group;
 }
 
 rope2d_status rope2d_opencl_binding_dispatch(rope2d_opencl_binding *binding, uint64_t first_token,
@@ -329,7 +311,7 @@ rope2d_status rope2d_opencl_binding_dispatch(rope2d_opencl_binding *binding, uin
     CL(cl->SetKernelArg(binding->kernel, 0, sizeof(words), words));
     dispatch->kernel = binding->kernel;
     dispatch->global_size = (size_t)global;
-    dispatch->local_size = rope2d_cl_group_size(binding->plan);
+    dispatch->local_size = rope2d_cl_group_size(binding->plan, binding->piece.vector);
 fail:
     return status;
 }

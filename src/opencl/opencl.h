@@ -222,7 +222,7 @@ typedef struct rope2d_cl_variant {
 
 typedef struct rope2d_cl_plan {
     rope2d_cl_variant single;
-    rope2d_cl_variant wide; // nothing where the pairing has no wide units
+    rope2d_cl_variant vector; // nothing where the pattern has no vector units
 } rope2d_cl_plan;
 
 rope2d_plan_create_fn rope2d_opencl_plan_create;
@@ -250,8 +250,10 @@ rope2d_status rope2d_cl_pointer_set(const rope2d_cl_device *device, const rope2d
 
 // ----------------------------------------------------------------------------------------------- apply.c
 
-// Of all dispatches of a plan.
-uint32_t rope2d_cl_group_size(const rope2d_plan *plan);
+// Work-items of a work-group with vector units or with single ones.
+uint32_t rope2d_cl_group_size(const rope2d_plan *plan, bool vector);
+// How a plan's dispatches are cut; the limits of bytes are the caller's to fill.
+rope2d_stage_limits rope2d_cl_limits(const rope2d_plan *plan);
 
 rope2d_apply_fn rope2d_opencl_apply;
 rope2d_dispatches_fn rope2d_opencl_dispatches;

@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KERNEL_FILE "rope2d.cl"
-#define KERNEL_NAME "rope2d"
-#define GROUP_SIZE  64
+#define KERNEL_FILE  "rope2d.cl"
+#define KERNEL_NAME  "rope2d"
+#define GROUP_SIZE   64
+#define VECTOR_GROUP 128
 
 static void log_build(const rope2d_cl_device *device, cl_program program) {
     const rope2d_cl *cl = &device->cl;
@@ -22,8 +23,8 @@ static void log_build(const rope2d_cl_device *device, cl_program program) {
     rope2d_release(cl->host, text, (uint64_t)size + 1, 1);
 }
 
-static rope2d_status build(const rope2d_plan *plan, const rope2d_cl_source *source, bool wide,
-                           rope2d_cl_variant *variant) {
+static rope2d_status build(const rope2d_plan *plan, const rope2d_cl_source *source, bool vector,
+                           uint32_t flags, rope2d_cl_variant *variant) {
     rope2d_cl_device *device = plan->device->impl;
     const rope2d_cl *cl = &device->cl;
     rope2d_cl_cached *compiled = &variant->compiled;
@@ -31,11 +32,10 @@ static rope2d_status build(const rope2d_plan *plan, const rope2d_cl_source *sour
     const char *text = source->text;
     char options[256];
     // Nothing that lets a compiler fuse or reorder: -cl-mad-enable does so in spite of the pragma.
-    snprintf(
-        options, sizeof(options),
-        "-cl-std=CL1.2 -DR_IN=%uu -DR_OUT=%uu -DR_WIDE=%d -DR_TWO_ANGLES=%d -DR_FACTORED=%d -DR_TEXTURE=%d",
-        (unsigned)plan->in, (unsigned)plan->out, wide, plan->pattern.angles == 2, plan->pattern.factors > 0,
-        plan->table_kind == ROPE2D_TABLE_TEXTURE);
+    snprintf(options, sizeof(options),
+             "-cl-std=CL1.2 -DR_IN=%uu -DR_OUT=%uu -DR_VECTOR=%d -DR_FLAGS=%uu -DR_TEXTURE=%d",
+             (unsigned)plan->in, (unsigned)plan->out, vector, (unsigned)flags,
+             plan->table_kind == ROPE2D_TABLE_TEXTURE);
     if (!rope2d_cl_cache_find(device, source, options, KERNEL_NAME, compiled)) {
         CL_MAKE(compiled->program,
                 cl->CreateProgramWithSource(device->context, 1, &text, &source->size, &cl_code));
@@ -57,22 +57,22 @@ static uint32_t power_of_two_at_most(uint64_t value, uint32_t limit) {
     return power;
 }
 
-static rope2d_status variant_create(const rope2d_plan *plan, const rope2d_cl_source *source, bool wide,
+static rope2d_status variant_create(const rope2d_plan *plan, const rope2d_cl_source *source, bool vector,
                                     rope2d_cl_variant *variant) {
     const rope2d_cl_device *device = plan->device->impl;
     const rope2d_cl *cl = &device->cl;
-    const rope2d_units *units = wide ? &plan->pattern.wide : &plan->pattern.single;
+    const rope2d_units *units = vector ? rope2d_plan_vectors(plan) : &plan->pattern.single;
+    const uint64_t words = vector ? 2 * (uint64_t)units->count : units->count;
     rope2d_status status = ROPE2D_OK;
     cl_kernel kernel = NULL;
     size_t most = 0;
-    OWN(build(plan, source, wide, variant));
-    OWN(rope2d_cl_buffer_create(device, (uint64_t)units->count * sizeof(*units->words), units->words,
-                                &variant->units));
+    OWN(build(plan, source, vector, units->flags, variant));
+    OWN(rope2d_cl_buffer_create(device, words * sizeof(*units->words), units->words, &variant->units));
     OWN(rope2d_cl_kernel_create(device, variant, &kernel));
     CL(cl->GetKernelWorkGroupInfo(kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof(most), &most, NULL));
     if (most > plan->device->info.max_group_size)
         most = plan->device->info.max_group_size;
-    variant->group_size = power_of_two_at_most(most, GROUP_SIZE);
+    variant->group_size = power_of_two_at_most(most, vector ? VECTOR_GROUP : GROUP_SIZE);
 fail:
     if (kernel)
         cl->ReleaseKernel(kernel);
@@ -85,6 +85,7 @@ rope2d_status rope2d_opencl_plan_create(rope2d_plan *plan) {
     const rope2d_host *host = &front->host;
     rope2d_status status = ROPE2D_OK;
     rope2d_cl_source source = {NULL, 0, 0};
+    const rope2d_units *vectors = rope2d_plan_vectors(plan);
     if (plan->table_kind == ROPE2D_TABLE_TEXTURE && !front->info.has_textures)
         return rope2d_fail(host, ROPE2D_ERROR_UNSUPPORTED,
                            "table: textures, but this device has no images of CL_RGBA and CL_FLOAT");
@@ -98,8 +99,8 @@ rope2d_status rope2d_opencl_plan_create(rope2d_plan *plan) {
              plan->pattern.angles == 2 ? "_two" : "");
     OWN(rope2d_cl_source_create(front, KERNEL_FILE, &source));
     OWN(variant_create(plan, &source, false, &own->single));
-    if (plan->pattern.wide.count > 0)
-        OWN(variant_create(plan, &source, true, &own->wide));
+    if (vectors->count > 0 && vectors->count <= front->info.max_group_size)
+        OWN(variant_create(plan, &source, true, &own->vector));
 fail:
     rope2d_cl_source_destroy(front, &source);
     return status;
@@ -119,7 +120,7 @@ void rope2d_opencl_plan_destroy(rope2d_plan *plan) {
     if (!own)
         return;
     variant_destroy(plan->device->impl, &own->single);
-    variant_destroy(plan->device->impl, &own->wide);
+    variant_destroy(plan->device->impl, &own->vector);
     rope2d_release(&plan->device->host, own, 1, sizeof(*own));
     plan->impl = NULL;
 }

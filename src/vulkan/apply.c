@@ -121,7 +121,7 @@ static void record_dispatch(const struct job *job, const struct vulkan_kernel *k
 static rope2d_status dispatch(const struct job *job) {
     const struct vulkan_plan *pipelines = job->plan->impl;
     const struct vulkan_positions *table = job->positions->impl;
-    const struct vulkan_kernel *kernel = job->piece->wide ? &pipelines->wide : &pipelines->single;
+    const struct vulkan_kernel *kernel = job->piece->vector ? &pipelines->vector : &pipelines->single;
     uint32_t is_texture = job->plan->table_kind == ROPE2D_TABLE_TEXTURE;
     struct vulkan_window window = rope2d_vulkan_row_window(job->positions, job->work, job->piece);
     rope2d_piece shared = *job->piece;

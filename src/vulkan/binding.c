@@ -105,7 +105,7 @@ static void write_dispatch(rope2d_vulkan_binding *binding, const struct vulkan_u
                            const rope2d_piece *piece, uint32_t index) {
     struct vulkan_dispatch *dispatch = &binding->sets.dispatches[index];
     const struct vulkan_plan *pipelines = binding->plan->impl;
-    const struct vulkan_kernel *kernel = piece->wide ? &pipelines->wide : &pipelines->single;
+    const struct vulkan_kernel *kernel = piece->vector ? &pipelines->vector : &pipelines->single;
     uint32_t is_texture = binding->plan->table_kind == ROPE2D_TABLE_TEXTURE;
     uint64_t offset = (uint64_t)index * VULKAN_SHAPE_STEP;
     uint32_t words[R_SHAPE_WORDS];

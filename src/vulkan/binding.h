@@ -10,8 +10,7 @@
 #include "rope2d/rope2d_vulkan.h"
 
 #define VULKAN_SHAPE_BYTES (R_SHAPE_WORDS * sizeof(uint32_t))
-#define VULKAN_SHAPE_STEP                                                                                    \
-    256 // no device asks for a coarser alignment, neither of uniform nor of storage buffers
+#define VULKAN_SHAPE_STEP  512 // no device asks for a coarser alignment, of uniform or of storage buffers
 
 _Static_assert(VULKAN_SHAPE_BYTES <= VULKAN_SHAPE_STEP, "a shape fits its step");
 

@@ -87,11 +87,8 @@ static rope2d_status embedded(const rope2d_host *host, struct source *source) {
     return status;
 }
 
-static void set_options(shaderc_compile_options_t options, struct folder *folder, uint32_t is_texture,
-                        uint32_t slots) {
-    char count[2] = {(char)('0' + slots), 0};
-    shaderc_compile_options_add_macro_definition(options, "R_TEXTURE", 9, is_texture ? "1" : "0", 1);
-    shaderc_compile_options_add_macro_definition(options, "R_SLOTS", 7, count, 1);
+static void set_options(shaderc_compile_options_t options, struct folder *folder, bool is_vector) {
+    shaderc_compile_options_add_macro_definition(options, "R_VECTOR", 8, is_vector ? "1" : "0", 1);
     shaderc_compile_options_set_target_env(options, shaderc_target_env_vulkan,
                                            shaderc_env_version_vulkan_1_0);
     shaderc_compile_options_set_optimization_level(options, shaderc_optimization_level_performance);
@@ -111,15 +108,15 @@ static rope2d_status copy_words(const rope2d_host *host, shaderc_compilation_res
 }
 
 static rope2d_status compile_source(const rope2d_host *host, const struct source *source,
-                                    struct folder *folder, uint32_t is_texture, uint32_t slots,
-                                    uint32_t **words, uint64_t *bytes) {
+                                    struct folder *folder, bool is_vector, uint32_t **words,
+                                    uint64_t *bytes) {
     rope2d_status status = ROPE2D_ERROR_HOST_MEMORY;
     shaderc_compilation_result_t result = NULL;
     shaderc_compiler_t compiler = shaderc_compiler_initialize();
     shaderc_compile_options_t options = shaderc_compile_options_initialize();
     const char *name = source->name != NULL ? source->name : SHADER;
     if (compiler != NULL && options != NULL) {
-        set_options(options, folder, is_texture, slots);
+        set_options(options, folder, is_vector);
         result = shaderc_compile_into_spv(compiler, source->text, (size_t)source->bytes,
                                           shaderc_compute_shader, name, "main", options);
     }
@@ -144,15 +141,15 @@ rope2d_status rope2d_vulkan_compile_check(const rope2d_host *host) {
     return ROPE2D_OK;
 }
 
-rope2d_status rope2d_vulkan_compile(const rope2d_host *host, const char *folder, uint32_t is_texture,
-                                    uint32_t slots, uint32_t **words, uint64_t *bytes) {
+rope2d_status rope2d_vulkan_compile(const rope2d_host *host, const char *folder, bool is_vector,
+                                    uint32_t **words, uint64_t *bytes) {
     struct folder where = {host, folder};
     struct source source = {0};
     *words = NULL;
     *bytes = 0;
     rope2d_status status = folder != NULL ? source_read(&where, SHADER, &source) : embedded(host, &source);
     if (status == ROPE2D_OK)
-        status = compile_source(host, &source, &where, is_texture, slots, words, bytes);
+        status = compile_source(host, &source, &where, is_vector, words, bytes);
     source_release(host, &source);
     return status;
 }

@@ -12,7 +12,7 @@ rope2d_status rope2d_vulkan_compile_check(const rope2d_host *host);
 
 // Compiles rope2d.comp of a folder, with what it includes there, or the embedded text when folder is NULL.
 // The caller releases *words with *bytes. The compiler's log goes to the host's.
-rope2d_status rope2d_vulkan_compile(const rope2d_host *host, const char *folder, uint32_t is_texture,
-                                    uint32_t slots, uint32_t **words, uint64_t *bytes);
+rope2d_status rope2d_vulkan_compile(const rope2d_host *host, const char *folder, bool is_vector,
+                                    uint32_t **words, uint64_t *bytes);
 
 #endif

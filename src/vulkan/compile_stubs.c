@@ -9,11 +9,10 @@ rope2d_status rope2d_vulkan_compile_check(const rope2d_host *host) {
                        "with (meson -Dshaderc=enabled)");
 }
 
-rope2d_status rope2d_vulkan_compile(const rope2d_host *host, const char *folder, uint32_t is_texture,
-                                    uint32_t slots, uint32_t **words, uint64_t *bytes) {
+rope2d_status rope2d_vulkan_compile(const rope2d_host *host, const char *folder, bool is_vector,
+                                    uint32_t **words, uint64_t *bytes) {
     (void)folder;
-    (void)is_texture;
-    (void)slots;
+    (void)is_vector;
     *words = NULL;
     *bytes = 0;
     return rope2d_vulkan_compile_check(host);

@@ -20,8 +20,10 @@ rope2d_stage_limits rope2d_vulkan_limits(const rope2d_plan *plan, const rope2d_p
         .buffer_bytes = info->max_buffer_range,
         .slots = rope2d_vulkan_of(plan->device)->layouts[plan->table_kind == ROPE2D_TABLE_TEXTURE].slots,
         .group_size = rope2d_vulkan_of(plan->device)->group_size,
+        .vector_group = rope2d_vulkan_of(plan->device)->vector_group,
+        .enough_lanes = rope2d_vulkan_of(plan->device)->enough_lanes,
         .max_groups = info->max_groups,
-        .offset_alignment = info->buffer_offset_alignment,
+        .offset_alignment = info->buffer_offset_alignment > 16 ? info->buffer_offset_alignment : 16,
         // A window may begin up to an alignment before its first row.
         .row_range = (info->max_buffer_range - info->buffer_offset_alignment) / sizeof(int32_t),
         .row_batch_stride = positions->batch > 1 ? positions->tokens * positions->pattern.row_axes : 0,

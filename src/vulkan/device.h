@@ -14,7 +14,7 @@ struct vulkan_lane;
 struct vulkan_layout {
     VkDescriptorSetLayout set;
     VkPipelineLayout pipeline;
-    uint32_t slots; // tensors of a dispatch: 1, 2 or 4
+    uint32_t slots; // tensors of a dispatch: 1 or 2
 };
 
 struct vulkan_device {
@@ -38,8 +38,10 @@ struct vulkan_device {
     VkPipelineCache pipeline_cache; // ours, or the caller's: plans of other structures compile the same
                                     // kernels
     struct vulkan_layout layouts[2];
-    uint32_t group_size;  // invocations of a workgroup
-    uint64_t arena_bytes; // most staging memory of a dispatch
+    uint32_t group_size;   // invocations of a workgroup with single units
+    uint32_t vector_group; // and with vector units
+    uint32_t enough_lanes; // invocations that keep the device busy; 0: one for each core
+    uint64_t arena_bytes;  // most staging memory of a dispatch
     rope2d_lock queue_lock;
     rope2d_lock lane_lock;
     struct vulkan_lane *idle_lanes; // guarded by lane_lock

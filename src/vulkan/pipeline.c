@@ -4,20 +4,19 @@
 #include "shader.h"
 #include "upload.h"
 
-#include "../../shaders/shape.h"
+#include "../stage.h"
 
 #include <stdio.h>
 
 #define UNITS_BYTES   (ROPE2D_MAX_HEAD_DIM * sizeof(uint32_t))
-#define MOST_BINDINGS (4 + 2 * R_MAX_DISPATCH_TENSORS)
+#define MOST_SLOTS    2
+#define MOST_BINDINGS (4 + 2 * MOST_SLOTS)
 
-// Rows, a table that is a buffer, and an input and an output for each slot are storage buffers.
+// Rows, a table that is a buffer, and an input and an output for each slot are storage buffers. Two slots
+// take q and k; a kernel with more is slower on software devices, which run what other slots need in vain.
 static uint32_t count_slots(uint32_t storage_buffers, uint32_t is_texture) {
-    uint32_t fixed = is_texture ? 1 : 2;
-    uint32_t slots = R_MAX_DISPATCH_TENSORS;
-    while (slots > 1 && fixed + 2 * slots > storage_buffers)
-        slots /= 2;
-    return slots;
+    const uint32_t fixed = is_texture ? 1 : 2;
+    return fixed + 2 * MOST_SLOTS <= storage_buffers ? MOST_SLOTS : 1;
 }
 
 static VkDescriptorType binding_type(uint32_t binding, uint32_t is_texture) {
@@ -77,22 +76,19 @@ void rope2d_vulkan_layout_destroy(struct vulkan_device *device, uint32_t is_text
         device->vk.vkDestroyDescriptorSetLayout(device->handle, layout->set, device->allocation);
 }
 
-static rope2d_status create_pipeline(const rope2d_plan *plan, VkShaderModule module, uint32_t is_wide,
-                                     VkPipeline *pipeline) {
+static rope2d_status create_pipeline(const rope2d_plan *plan, VkShaderModule module,
+                                     const struct vulkan_variant *variant, VkPipeline *pipeline) {
     rope2d_status status = ROPE2D_OK;
     struct vulkan_device *device = rope2d_vulkan_of(plan->device);
     const rope2d_host *host = &plan->device->host;
     uint32_t is_texture = plan->table_kind == ROPE2D_TABLE_TEXTURE;
-    // The constants of shaders/rope2d.comp, in the order of their numbers.
-    const uint32_t values[] = {device->group_size,        (uint32_t)plan->in,
-                               (uint32_t)plan->out,       is_wide,
-                               plan->pattern.angles == 2, plan->pattern.factors > 0};
-    VkSpecializationMapEntry entries[6];
-    for (uint32_t i = 0; i < 6; i++) {
+    VkSpecializationMapEntry entries[VULKAN_VARIANT_VALUES];
+    for (uint32_t i = 0; i < VULKAN_VARIANT_VALUES; i++) {
         VkSpecializationMapEntry entry = {i, i * (uint32_t)sizeof(uint32_t), sizeof(uint32_t)};
         entries[i] = entry;
     }
-    VkSpecializationInfo constants = {6, entries, sizeof(values), values};
+    VkSpecializationInfo constants = {VULKAN_VARIANT_VALUES, entries, sizeof(variant->values),
+                                      variant->values};
     VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage =
@@ -115,40 +111,49 @@ fail:
     return status;
 }
 
-static rope2d_status create_kernel(const rope2d_plan *plan, VkShaderModule module, const rope2d_units *units,
-                                   uint32_t is_wide, struct vulkan_kernel *kernel) {
-    ROPE2D_TRY(create_pipeline(plan, module, is_wide, &kernel->pipeline));
-    return rope2d_vulkan_upload_buffer(rope2d_vulkan_of(plan->device), VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT,
-                                       units->words, units->count * sizeof(uint32_t), UNITS_BYTES,
-                                       &kernel->units);
+static struct vulkan_variant make_variant(const rope2d_plan *plan, bool is_vector,
+                                          const rope2d_units *units) {
+    const struct vulkan_device *device = rope2d_vulkan_of(plan->device);
+    const uint32_t is_texture = plan->table_kind == ROPE2D_TABLE_TEXTURE;
+    uint32_t flags = units->flags;
+    flags |= is_texture ? R_TEXTURE_FLAG : 0;
+    flags |= device->layouts[is_texture].slots > 1 ? R_TWO_SLOTS_FLAG : 0;
+    const struct vulkan_variant variant = {is_vector,
+                                           {is_vector ? device->vector_group : device->group_size,
+                                            (uint32_t)plan->in, (uint32_t)plan->out, flags}};
+    return variant;
 }
 
-static rope2d_status create_kernels(const rope2d_plan *plan, VkShaderModule module,
-                                    struct vulkan_plan *vulkan) {
-    ROPE2D_TRY(create_kernel(plan, module, &plan->pattern.single, 0, &vulkan->single));
-    if (plan->pattern.wide.count == 0)
-        return ROPE2D_OK;
-    return create_kernel(plan, module, &plan->pattern.wide, 1, &vulkan->wide);
+static rope2d_status create_kernel(const rope2d_plan *plan, bool is_vector, const rope2d_units *units,
+                                   struct vulkan_kernel *kernel) {
+    struct vulkan_device *device = rope2d_vulkan_of(plan->device);
+    const struct vulkan_variant variant = make_variant(plan, is_vector, units);
+    const uint64_t words = (is_vector ? 2 : 1) * (uint64_t)units->count;
+    VkShaderModule module = VK_NULL_HANDLE;
+    ROPE2D_TRY(rope2d_vulkan_shader_create(device, &variant, &module));
+    const rope2d_status status = create_pipeline(plan, module, &variant, &kernel->pipeline);
+    device->vk.vkDestroyShaderModule(device->handle, module, device->allocation);
+    ROPE2D_TRY(status);
+    return rope2d_vulkan_upload_buffer(device, VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT, units->words,
+                                       words * sizeof(uint32_t), UNITS_BYTES, &kernel->units);
 }
 
 rope2d_status rope2d_vulkan_plan_create(rope2d_plan *plan) {
     static const char *const elements[ROPE2D_ELEMENT_COUNT] = {"f32", "f16", "bf16"};
     const rope2d_host *host = &plan->device->host;
+    const rope2d_units *vectors = rope2d_plan_vectors(plan);
     struct vulkan_device *device = rope2d_vulkan_of(plan->device);
     struct vulkan_plan *vulkan = rope2d_allocate(host, 1, sizeof(*vulkan));
     if (vulkan == NULL)
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: no memory for a plan");
     plan->impl = vulkan;
-    uint32_t is_texture = plan->table_kind == ROPE2D_TABLE_TEXTURE;
-    uint32_t slots = device->layouts[is_texture].slots;
+    const bool has_vectors = vectors->count > 0 && vectors->count <= device->vector_group;
     plan->tensors_per_dispatch = R_MAX_DISPATCH_TENSORS;
-    snprintf(plan->kernel, sizeof(plan->kernel), "%s_%s_%s", rope2d_vulkan_shader_name(is_texture, slots),
-             elements[plan->in], elements[plan->out]);
-    VkShaderModule module = VK_NULL_HANDLE;
-    ROPE2D_TRY(rope2d_vulkan_shader_create(device, is_texture, slots, &module));
-    rope2d_status status = create_kernels(plan, module, vulkan);
-    device->vk.vkDestroyShaderModule(device->handle, module, device->allocation);
-    return status;
+    snprintf(plan->kernel, sizeof(plan->kernel), "rope2d_%s_%s_%s_%s", has_vectors ? "vector" : "single",
+             plan->table_kind == ROPE2D_TABLE_TEXTURE ? "texture" : "buffer", elements[plan->in],
+             elements[plan->out]);
+    ROPE2D_TRY(create_kernel(plan, false, &plan->pattern.single, &vulkan->single));
+    return has_vectors ? create_kernel(plan, true, vectors, &vulkan->vector) : ROPE2D_OK;
 }
 
 static void kernel_destroy(struct vulkan_device *device, struct vulkan_kernel *kernel) {
@@ -162,7 +167,7 @@ void rope2d_vulkan_plan_destroy(rope2d_plan *plan) {
     if (vulkan == NULL)
         return;
     kernel_destroy(rope2d_vulkan_of(plan->device), &vulkan->single);
-    kernel_destroy(rope2d_vulkan_of(plan->device), &vulkan->wide);
+    kernel_destroy(rope2d_vulkan_of(plan->device), &vulkan->vector);
     rope2d_release(&plan->device->host, vulkan, 1, sizeof(*vulkan));
     plan->impl = NULL;
 }

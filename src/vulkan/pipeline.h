@@ -6,7 +6,7 @@
 
 #include "memory.h"
 
-// What a kernel handles in one invocation: one pair, or four.
+// What a kernel handles in one invocation: a pair, or 16 bytes and more.
 struct vulkan_kernel {
     VkPipeline pipeline;
     struct vulkan_buffer units;
@@ -14,7 +14,7 @@ struct vulkan_kernel {
 
 struct vulkan_plan {
     struct vulkan_kernel single;
-    struct vulkan_kernel wide; // nothing where the pairing has no wide units
+    struct vulkan_kernel vector; // nothing where the pattern has no vector units
 };
 
 #endif

@@ -3,14 +3,7 @@
 
 #include "../embedded.h"
 #include "compile.h"
-
-const char *rope2d_vulkan_shader_name(uint32_t is_texture, uint32_t slots) {
-    static const char *const names[2][3] = {
-        {"rope2d_buffer_1", "rope2d_buffer_2", "rope2d_buffer_4"},
-        {"rope2d_texture_1", "rope2d_texture_2", "rope2d_texture_4"},
-    };
-    return names[is_texture][slots / 2];
-}
+#include "fold.h"
 
 static rope2d_status create_module(struct vulkan_device *device, const void *words, uint64_t bytes,
                                    VkShaderModule *module) {
@@ -28,28 +21,43 @@ fail:
     return status;
 }
 
-static rope2d_status create_embedded(struct vulkan_device *device, const char *name, VkShaderModule *module) {
+static rope2d_status create_folded(struct vulkan_device *device, const struct vulkan_variant *variant,
+                                   const uint32_t *words, uint64_t bytes, VkShaderModule *module) {
+    const rope2d_host *host = &device->owner->host;
+    const uint64_t count = bytes / sizeof(*words);
+    uint32_t *folded = NULL;
+    uint64_t folded_bytes = 0;
+    ROPE2D_TRY(rope2d_vulkan_fold(host, words, count, variant->values, VULKAN_VARIANT_VALUES, &folded,
+                                  &folded_bytes));
+    const rope2d_status status = create_module(device, folded, folded_bytes, module);
+    rope2d_release(host, folded, count, sizeof(*folded));
+    return status;
+}
+
+static rope2d_status create_embedded(struct vulkan_device *device, const struct vulkan_variant *variant,
+                                     VkShaderModule *module) {
     const rope2d_host *host = &device->owner->host;
     rope2d_kernel_bytes kernel;
-    rope2d_status status = rope2d_embedded_create(host, rope2d_embedded_spirv, name, &kernel);
+    rope2d_status status = rope2d_embedded_create(
+        host, rope2d_embedded_spirv, variant->is_vector ? "rope2d_vector" : "rope2d_single", &kernel);
     if (status == ROPE2D_OK)
-        status = create_module(device, kernel.data, kernel.size, module);
+        status = create_folded(device, variant, kernel.data, kernel.size, module);
     rope2d_embedded_destroy(host, &kernel);
     return status;
 }
 
-rope2d_status rope2d_vulkan_shader_create(struct vulkan_device *device, uint32_t is_texture, uint32_t slots,
+rope2d_status rope2d_vulkan_shader_create(struct vulkan_device *device, const struct vulkan_variant *variant,
                                           VkShaderModule *module) {
     const rope2d_device *owner = device->owner;
     *module = VK_NULL_HANDLE;
     if (!(owner->flags & ROPE2D_DEVICE_RUNTIME_COMPILE))
-        return create_embedded(device, rope2d_vulkan_shader_name(is_texture, slots), module);
+        return create_embedded(device, variant, module);
     uint32_t *words = NULL;
     uint64_t bytes = 0;
     rope2d_status status =
-        rope2d_vulkan_compile(&owner->host, owner->shader_folder, is_texture, slots, &words, &bytes);
+        rope2d_vulkan_compile(&owner->host, owner->shader_folder, variant->is_vector, &words, &bytes);
     if (status == ROPE2D_OK)
-        status = create_module(device, words, bytes, module);
+        status = create_folded(device, variant, words, bytes, module);
     rope2d_release(&owner->host, words, bytes, 1);
     return status;
 }

@@ -6,11 +6,16 @@
 
 #include "device.h"
 
-// The name of a variant, such as "rope2d_buffer_4". Static text.
-const char *rope2d_vulkan_shader_name(uint32_t is_texture, uint32_t slots);
+// What tells the kernels apart: a module, and the constants of shaders/rope2d.comp in the order of their
+// numbers.
+struct vulkan_variant {
+    bool is_vector;
+    uint32_t values[4]; // size of a workgroup, type of inputs, type of outputs, R_..._FLAG
+};
+#define VULKAN_VARIANT_VALUES 4
 
-// The caller destroys the module.
-rope2d_status rope2d_vulkan_shader_create(struct vulkan_device *device, uint32_t is_texture, uint32_t slots,
+// Holds what the variant needs alone. The caller destroys the module.
+rope2d_status rope2d_vulkan_shader_create(struct vulkan_device *device, const struct vulkan_variant *variant,
                                           VkShaderModule *module);
 
 #endif

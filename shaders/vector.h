@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+//
+// The kernel of tensors whose channels can be moved 16 bytes at a time: one text for GLSL and OpenCL C, over core.h.
+// A lane has one vector unit (shape.h) of one token, reads its cosines and sines once, and rotates its channels in
+// several heads. Neighbouring lanes have neighbouring bytes. Besides what core.h lists, a prelude supplies:
+//
+// clang-format off
+//   r_uint4 r_float4           vectors, made by R_UINT4(a, b, c, d) and R_FLOAT4(a, b, c, d)
+//   r_run                      what a run of channels becomes: .a and .b, four channels each, as r_load gives them;
+//                              a run of four has no .b
+//   r_load_run(k, i)           the run that begins at element i of input k
+//   r_store_run(k, i, run)     the same for output k
+//   r_read_two(i)              table entries i and i + 1, i even, as r_float4
+//   R_HIGH(a, b)               the high word of a product
+//   R_WITH_SLOT(k, call, ...)  call(slot, ...), with a slot that the compiler knows where that helps
+//   R_STRUCT(name)             how a struct's declaration begins
+//   R_FLAGS                    those of shape.h
+// clang-format on
+
+#define R_HAS_FLAG(flag) ((R_FLAGS & (flag)) != 0u)
+
+// n divided by what src/shape.c prepared, for every n.
+R_FN uint r_divide(uint n, uint magic, uint shifts) {
+    uint high = R_HIGH(n, magic);
+    return (high + ((n - high) >> (shifts & 1u))) >> ((shifts >> 1) & 31u);
+}
+
+// The cosines and sines of four pairs.
+R_STRUCT(r_turns) {
+    r_float4 lo_c;
+    r_float4 lo_s;
+    r_float4 hi_c;
+    r_float4 hi_s;
+};
+
+// Two pairs whose entries stand side by side; `keep`: they do not rotate. Factored: `entry` is within a row.
+R_STRUCT(r_duo) {
+    uint entry;
+    bool keep;
+};
+
+R_FN uint r_pair_entry(uint pair) {
+    return R_HAS_FLAG(R_TWO_ANGLES_FLAG) ? 2u * pair : pair;
+}
+
+R_FN r_duo r_find_duo(R_MEM uint row_at, uint axis, uint pair, bool passes) {
+    r_duo duo;
+    int row = R_ROW(row_at + axis);
+    duo.entry = r_pair_entry(pair);
+    if (R_HAS_FLAG(R_FACTORED_FLAG)) {
+        for (uint f = 1u; f < R_SHAPE(R_FACTORS); f++) {
+            int other = R_ROW(row_at + f);
+            row = other > row ? other : row;
+        }
+    } else {
+        duo.entry += r_first_entry(R_M row, 0u);
+    }
+    duo.keep = passes || row < 0;
+    return duo;
+}
+
+R_FN r_float4 r_multiply_two(r_float4 a, r_float4 b) {
+    return R_FLOAT4(r_turn_lo(b.x, b.y, a.x, a.y), r_turn_hi(b.x, b.y, a.x, a.y), r_turn_lo(b.z, b.w, a.z, a.w),
+                    r_turn_hi(b.z, b.w, a.z, a.w));
+}
+
+R_FN r_float4 r_find_two(R_MEM uint row_at, uint entry, uint head) {
+    if (!R_HAS_FLAG(R_FACTORED_FLAG))
+        return r_read_two(R_M entry + head * R_SHAPE(R_TABLE_HEAD_STRIDE));
+    r_float4 product = R_FLOAT4(1.0f, 0.0f, 1.0f, 0.0f);
+    bool is_first = true;
+    for (uint f = 0u; f < R_SHAPE(R_FACTORS); f++) {
+        int row = R_ROW(row_at + f);
+        if (row >= 0) {
+            r_float4 factor =
+                r_read_two(R_M r_first_entry(R_M row, head) + f * R_SHAPE(R_TABLE_FACTOR_STRIDE) + entry);
+            product = is_first ? factor : r_multiply_two(product, factor);
+            is_first = false;
+        }
+    }
+    return product;
+}
+
+R_FN r_turns r_read_turns(R_MEM uint row_at, uint first, uint second, uint head) {
+    r_turns turns;
+    r_float4 e0 = r_find_two(R_M row_at, first, head);
+    r_float4 e1 = r_find_two(R_M row_at, second, head);
+    if (R_HAS_FLAG(R_TWO_ANGLES_FLAG)) {
+        r_float4 f0 = r_find_two(R_M row_at, first + 2u, head);
+        r_float4 f1 = r_find_two(R_M row_at, second + 2u, head);
+        turns.lo_c = R_FLOAT4(e0.x, f0.x, e1.x, f1.x);
+        turns.lo_s = R_FLOAT4(e0.y, f0.y, e1.y, f1.y);
+        turns.hi_c = R_FLOAT4(e0.z, f0.z, e1.z, f1.z);
+        turns.hi_s = R_FLOAT4(e0.w, f0.w, e1.w, f1.w);
+    } else {
+        turns.lo_c = R_FLOAT4(e0.x, e0.z, e1.x, e1.z);
+        turns.lo_s = R_FLOAT4(e0.y, e0.w, e1.y, e1.w);
+        turns.hi_c = turns.lo_c;
+        turns.hi_s = turns.lo_s;
+    }
+    return turns;
+}
+
+// The types are constants here and not in r_widen and r_narrow, so that nothing of other types is compiled.
+R_FN uint r_widen_in(uint bits) {
+    if (R_IN == R_F16)
+        return r_widen_f16(bits);
+    if (R_IN == R_BF16)
+        return bits << 16;
+    return bits;
+}
+
+R_FN uint r_narrow_out(uint bits) {
+    if (R_OUT == R_F16)
+        return r_narrow_f16(bits);
+    if (R_OUT == R_BF16)
+        return r_narrow_bf16(bits);
+    return bits;
+}
+
+// What is stored for an input that was `bits`, `value` when widened.
+R_FN uint r_finish(bool keep, uint bits, uint value, float turned) {
+    if (R_IN == R_OUT)
+        return R_SELECT(keep, bits, r_narrow_out(R_BITS(turned)));
+    return r_narrow_out(R_SELECT(keep, value, R_BITS(turned)));
+}
+
+R_FN uint r_finish_lo(bool keep, float c, float s, uint lo, uint hi) {
+    uint x = r_widen_in(lo);
+    uint y = r_widen_in(hi);
+    return r_finish(keep, lo, x, r_turn_lo(c, s, R_FROM_BITS(x), R_FROM_BITS(y)));
+}
+
+R_FN uint r_finish_hi(bool keep, float c, float s, uint lo, uint hi) {
+    uint x = r_widen_in(lo);
+    uint y = r_widen_in(hi);
+    return r_finish(keep, hi, y, r_turn_hi(c, s, R_FROM_BITS(x), R_FROM_BITS(y)));
+}
+
+// Eight channels: the los and his of four pairs, or, interleaved, four pairs one after the other.
+R_FN r_run r_turn_eight(r_turns t, bool keep0, bool keep1, r_run v) {
+    r_uint4 x = v.a;
+    r_uint4 y = v.b;
+    r_run turned;
+    if (R_HAS_FLAG(R_INTERLEAVED_FLAG)) {
+        x = R_UINT4(v.a.x, v.a.z, v.b.x, v.b.z);
+        y = R_UINT4(v.a.y, v.a.w, v.b.y, v.b.w);
+    }
+    r_uint4 lo = R_UINT4(r_finish_lo(keep0, t.lo_c.x, t.lo_s.x, x.x, y.x),
+                         r_finish_lo(keep0, t.lo_c.y, t.lo_s.y, x.y, y.y),
+                         r_finish_lo(keep1, t.lo_c.z, t.lo_s.z, x.z, y.z),
+                         r_finish_lo(keep1, t.lo_c.w, t.lo_s.w, x.w, y.w));
+    r_uint4 hi = R_UINT4(r_finish_hi(keep0, t.hi_c.x, t.hi_s.x, x.x, y.x),
+                         r_finish_hi(keep0, t.hi_c.y, t.hi_s.y, x.y, y.y),
+                         r_finish_hi(keep1, t.hi_c.z, t.hi_s.z, x.z, y.z),
+                         r_finish_hi(keep1, t.hi_c.w, t.hi_s.w, x.w, y.w));
+    turned.a = lo;
+    turned.b = hi;
+    if (R_HAS_FLAG(R_INTERLEAVED_FLAG)) {
+        turned.a = R_UINT4(lo.x, hi.x, lo.y, hi.y);
+        turned.b = R_UINT4(lo.z, hi.z, lo.w, hi.w);
+    }
+    return turned;
+}
+
+// A unit in heads `head` to `end`; in_at and out_at belong to the first of them.
+R_FN void r_vector_unit(R_MEM uint k, uint unit, uint in_at, uint in_step, uint out_at, uint out_step, uint row_at,
+                        uint head, uint end) {
+    uint word = R_UNIT(2u * unit);
+    uint pairs = R_UNIT(2u * unit + 1u);
+    uint a_at = R_UNIT_LO(word);
+    uint b_at = R_UNIT_HI(word);
+    // With one run the lane loads and stores no other: what it stored must not be loaded again.
+    bool has_b = !R_HAS_FLAG(R_LONE_FLAG) || a_at != b_at;
+    bool passes = unit >= R_SHAPE(R_PAIR_UNITS);
+    bool eight = R_HAS_FLAG(R_EIGHT_FLAG);
+    uint a_pair = R_UNIT_LO(pairs);
+    uint b_pair = R_UNIT_HI(pairs);
+    r_duo d0 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 0u), a_pair, passes);
+    r_duo d1 = d0;
+    r_duo d2 = d0;
+    r_duo d3 = d0;
+    if (R_HAS_FLAG(R_ONE_AXIS_FLAG)) {
+        d2.entry = d0.entry + r_pair_entry(b_pair - a_pair);
+        d3.entry = d2.entry + r_pair_entry(2u);
+        d1.entry = eight ? d0.entry + r_pair_entry(2u) : d2.entry;
+    } else {
+        d1 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 1u), eight ? a_pair + 2u : b_pair, passes);
+        if (eight) {
+            d2 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 2u), b_pair, passes);
+            d3 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 3u), b_pair + 2u, passes);
+        }
+    }
+    r_turns t0 = r_read_turns(R_M row_at, d0.entry, d1.entry, head);
+    r_turns t1 = t0;
+    if (eight)
+        t1 = r_read_turns(R_M row_at, d2.entry, d3.entry, head);
+    for (; head < end; head++) {
+        if (R_HAS_FLAG(R_HEAD_TABLE_FLAG)) {
+            t0 = r_read_turns(R_M row_at, d0.entry, d1.entry, head);
+            if (eight)
+                t1 = r_read_turns(R_M row_at, d2.entry, d3.entry, head);
+        }
+        r_run a = r_load_run(R_M k, in_at + a_at);
+        r_run b = a;
+        if (has_b)
+            b = r_load_run(R_M k, in_at + b_at);
+        r_run v = a;
+        if (!eight || !R_HAS_FLAG(R_INTERLEAVED_FLAG))
+            v.b = b.a;
+        v = r_turn_eight(t0, d0.keep, d1.keep, v);
+        if (eight) {
+            r_run w = b;
+            if (!R_HAS_FLAG(R_INTERLEAVED_FLAG))
+                w.a = a.b;
+            w = r_turn_eight(t1, d2.keep, d3.keep, w);
+            if (R_HAS_FLAG(R_INTERLEAVED_FLAG)) {
+                a = v;
+                b = w;
+            } else {
+                a.a = v.a;
+                a.b = w.a;
+                b.a = v.b;
+                b.b = w.b;
+            }
+        } else {
+            a.a = v.a;
+            b.a = v.b;
+        }
+        r_store_run(R_M k, out_at + a_at, a);
+        if (has_b)
+            r_store_run(R_M k, out_at + b_at, b);
+        in_at += in_step;
+        out_at += out_step;
+    }
+}
+
+// What `lane` of a workgroup does: the group has a few tokens, some of their heads, and all units of these.
+R_FN void r_vector_lane(R_MEM uint group, uint lane) {
+    uint k = 0u;
+    for (uint i = 1u; i < R_SHAPE(R_TENSOR_COUNT); i++) {
+        if (group >= R_RANGE(R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS + R_LANE_FIRST))
+            k = i;
+    }
+    uint tensor = R_TENSORS + k * R_TENSOR_WORDS;
+    uint moving = R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS;
+    uint item = group - R_RANGE(moving + R_LANE_FIRST);
+    uint shifts = R_SHAPE(tensor + R_SHIFTS);
+    uint tile = r_divide(item, R_SHAPE(tensor + R_SPAN_MAGIC), shifts >> 8);
+    item -= tile * R_SHAPE(tensor + R_SPAN);
+    uint batch = r_divide(item, R_SHAPE(tensor + R_CHUNKS_MAGIC), shifts);
+    uint head = (item - batch * R_SHAPE(tensor + R_CHUNKS)) * R_SHAPE(R_LANE_HEADS);
+    uint end = head + R_SHAPE(R_LANE_HEADS);
+    if (end > R_SHAPE(tensor + R_HEADS))
+        end = R_SHAPE(tensor + R_HEADS);
+    uint tile_token = (lane * R_SHAPE(R_UNIT_MAGIC)) >> 16;
+    uint unit = lane - tile_token * R_SHAPE(R_UNITS);
+    uint token = tile * R_SHAPE(R_TILE_TOKENS) + tile_token;
+    if (tile_token >= R_SHAPE(R_TILE_TOKENS) || token >= R_RANGE(R_TOKENS) ||
+        group - R_RANGE(moving + R_LANE_FIRST) >= R_RANGE(moving + R_LANES))
+        return;
+    uint in_step = R_SHAPE(tensor + R_IN_HEAD_STRIDE);
+    uint out_step = R_SHAPE(tensor + R_OUT_HEAD_STRIDE);
+    uint in_at = R_RANGE(moving + R_IN_FIRST) + batch * R_SHAPE(tensor + R_IN_BATCH_STRIDE) +
+                 token * R_SHAPE(tensor + R_IN_TOKEN_STRIDE) + head * in_step;
+    uint out_at = R_RANGE(moving + R_OUT_FIRST) + batch * R_SHAPE(tensor + R_OUT_BATCH_STRIDE) +
+                  token * R_SHAPE(tensor + R_OUT_TOKEN_STRIDE) + head * out_step;
+    uint row_at = R_RANGE(R_ROW_FIRST) + batch * R_SHAPE(R_ROW_BATCH_STRIDE) + token * R_SHAPE(R_ROW_AXES);
+    R_WITH_SLOT(k, r_vector_unit, unit, in_at, in_step, out_at, out_step, row_at, head, end)
+}

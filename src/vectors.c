@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+//
+// The vector units of shaders/shape.h. They exist only where they cover the whole head; a kernel then has no
+// other kind.
+#include "../shaders/shape.h"
+#include "spec.h"
+
+#include <string.h>
+
+typedef struct shape {
+    const rope2d_pattern *pattern;
+    const uint8_t *rotated; // [head_dim]
+    uint32_t run;           // channels: 4 or 8
+    bool interleaved;
+    uint32_t pair_runs;
+    uint32_t passing_runs;
+} shape;
+
+static uint32_t run_pairs(const shape *s) {
+    return s->interleaved ? s->run / 2 : s->run;
+}
+
+// The pairs from `first` on are the los and his of two runs, or one run that holds both.
+static bool is_run(const shape *s, uint32_t first) {
+    const uint16_t *lo = s->pattern->lo + first;
+    const uint16_t *hi = s->pattern->hi + first;
+    const uint8_t *axis = s->pattern->axis + first;
+    const uint32_t step = s->interleaved ? 2 : 1;
+    if (lo[0] % s->run != 0 || (s->interleaved ? hi[0] != lo[0] + 1 : hi[0] % s->run != 0))
+        return false;
+    for (uint32_t i = 0; i < run_pairs(s); i++)
+        if (lo[i] != lo[0] + step * i || hi[i] != hi[0] + step * i || axis[i] != axis[i - i % 2])
+            return false;
+    return true;
+}
+
+// Counts the runs; false where the head is not made of them.
+static bool measure(shape *s) {
+    const rope2d_pattern *pattern = s->pattern;
+    s->interleaved = pattern->pairs > 0 && pattern->hi[0] == pattern->lo[0] + 1;
+    if (pattern->head_dim % s->run != 0 || pattern->pairs % run_pairs(s) != 0)
+        return false;
+    for (uint32_t i = 0; i < pattern->pairs; i += run_pairs(s))
+        if (!is_run(s, i))
+            return false;
+    for (uint32_t channel = 0; channel < pattern->head_dim; channel++)
+        if (s->rotated[channel] != s->rotated[channel - channel % s->run])
+            return false;
+    s->pair_runs = pattern->pairs / run_pairs(s);
+    s->passing_runs = (pattern->head_dim - 2 * pattern->pairs) / s->run;
+    return true;
+}
+
+static void write_unit(uint32_t *words, uint32_t a, uint32_t b) {
+    words[0] = a | b << 12;
+    words[1] = 0;
+}
+
+static void write_pairs(uint32_t *words, const shape *s, uint32_t a_pair, uint32_t b_pair) {
+    const uint32_t side = s->run / 4; // duos of a unit's first half
+    for (uint32_t i = 0; i < 2 * side; i++)
+        words[0] |= (uint32_t)s->pattern->axis[i < side ? a_pair + 2 * i : b_pair + 2 * (i - side)]
+                    << (24 + 2 * i);
+    words[1] = a_pair | b_pair << 12;
+}
+
+// A unit takes its first run from one half of all runs and its second from the other, so that each half is
+// read in the order of its bytes. Of an odd number of runs one is alone.
+static void fill_pairs(const shape *s, uint32_t *words, uint32_t units) {
+    const rope2d_pattern *pattern = s->pattern;
+    for (uint32_t unit = 0; unit < units; unit++) {
+        uint32_t a_pair = unit * run_pairs(s);
+        uint32_t b_pair = a_pair + s->run / 2;
+        if (s->interleaved) {
+            b_pair = (unit + units < s->pair_runs ? unit + units : unit) * run_pairs(s);
+            write_unit(words + 2 * unit, pattern->lo[a_pair], pattern->lo[b_pair]);
+        } else {
+            write_unit(words + 2 * unit, pattern->lo[a_pair], pattern->hi[a_pair]);
+        }
+        write_pairs(words + 2 * unit, s, a_pair, b_pair);
+    }
+}
+
+static void fill_passing(const shape *s, uint32_t *words, uint32_t units) {
+    uint32_t seen = 0;
+    for (uint32_t channel = 0; channel < s->pattern->head_dim; channel += s->run) {
+        if (s->rotated[channel])
+            continue;
+        if (seen < units)
+            write_unit(words + 2 * seen, channel, channel);
+        else // replaces the second run
+            words[2 * (seen - units)] = R_UNIT_LO(words[2 * (seen - units)]) | channel << 12;
+        seen++;
+    }
+}
+
+static uint32_t find_flags(const shape *s, const rope2d_units *units) {
+    uint32_t flags = R_ONE_AXIS_FLAG | rope2d_pattern_flags(s->pattern);
+    flags |= s->interleaved ? R_INTERLEAVED_FLAG : 0;
+    flags |= s->run == 8 ? R_EIGHT_FLAG : 0;
+    for (uint32_t unit = 0; unit < units->count; unit++) {
+        const uint32_t word = units->words[2 * unit];
+        if (R_UNIT_LO(word) == R_UNIT_HI(word))
+            flags |= R_LONE_FLAG;
+        for (uint32_t i = 1; i < s->run / 2 && unit < units->pairs; i++)
+            if (R_UNIT_AXIS(word, i) != R_UNIT_AXIS(word, 0))
+                flags &= ~R_ONE_AXIS_FLAG;
+    }
+    return flags;
+}
+
+rope2d_status rope2d_vector_units_create(rope2d_units *units, const rope2d_pattern *pattern,
+                                         const uint8_t *rotated, uint32_t run, const rope2d_host *host) {
+    shape s = {.pattern = pattern, .rotated = rotated, .run = run};
+    if (!measure(&s))
+        return ROPE2D_OK;
+    const uint32_t pairs = s.interleaved ? (s.pair_runs + 1) / 2 : s.pair_runs;
+    const uint32_t passing = (s.passing_runs + 1) / 2;
+    units->words = rope2d_allocate(host, pairs + passing, 2 * sizeof(*units->words));
+    if (units->words == NULL)
+        return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "no memory for %u units of spec",
+                           (unsigned)(pairs + passing));
+    units->count = pairs + passing;
+    units->pairs = pairs;
+    fill_pairs(&s, units->words, pairs);
+    fill_passing(&s, units->words + 2 * (size_t)pairs, passing);
+    units->flags = find_flags(&s, units);
+    return ROPE2D_OK;
+}
+
+void rope2d_vector_units_destroy(rope2d_units *units, const rope2d_host *host) {
+    rope2d_release(host, units->words, units->count, 2 * sizeof(*units->words));
+}
