@@ -47,6 +47,7 @@ typedef struct stage {
     owner own;
     const layout *l;
     enum shim_memory memory;
+    bool pushes;
     owner_buffer tensors;
     owner_buffer rows;
     owner_buffer table;
@@ -83,6 +84,7 @@ static rope2d_status adopt(stage *s, use *u) {
         .host = &host,
         .queue = s->own.queue,
         .queue_family = s->own.family,
+        .has_push_descriptors = s->pushes,
     };
     return rope2d_vulkan_device_adopt(&params, &u->made.device);
 }
@@ -263,12 +265,16 @@ int main(void) {
     static const layout buffers = {ROPE2D_F32, ROPE2D_F32, ROPE2D_TABLE_BUFFER, true, 4, HEAD_DIM, 0, TOKENS};
     static const layout textures = {ROPE2D_F16, ROPE2D_F16, ROPE2D_TABLE_TEXTURE, true, 0, HEAD_DIM + 1,
                                     3,          TOKENS - 5};
+    static const char *const push[1] = {VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME};
     static stage s;
     logged.print = false;
     are_apart = true;
     fill_spec();
     if (tally_check(&counts, open_shim(), "no shim: ROPE2D_TEST_SHIM") && vulkan_count(&counts) > 0) {
-        tally_check(&counts, owner_create_through(&s.own, shim_loader) && owner_open(&s.own, 0), "device 0");
+        tally_check(&counts, owner_create_through(&s.own, shim_loader), "instance");
+        s.own.extensions = push;
+        s.own.extension_count = owner_has_extension(&s.own, 0, push[0]);
+        tally_check(&counts, owner_open(&s.own, 0), "device 0");
         s.l = &buffers;
         s.memory = SHIM_MEMORY_REAL;
         if (tally_check(&counts, stage_create(&s), "no memory for a stage")) {
@@ -276,6 +282,7 @@ int main(void) {
             fail_each(&s, 0, ROPE2D_ERROR_HOST_MEMORY);
         }
         stage_destroy(&s);
+        s.pushes = s.own.extension_count > 0;
         s.l = &textures;
         s.memory = SHIM_MEMORY_UNIFIED_INCOHERENT;
         if (tally_check(&counts, stage_create(&s), "no memory for a stage"))

@@ -74,8 +74,9 @@ typedef struct rope2d_vulkan_device_params {
     // For what plans and bindings need: a buffer made with VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT in memory that
     // is HOST_VISIBLE and HOST_COHERENT, mapped, its offset a multiple of ROPE2D_VULKAN_SMALL_ALIGNMENT.
     // ROPE2D_VULKAN_PLAN_BYTES for each plan and ROPE2D_VULKAN_DISPATCH_BYTES for each dispatch of each
-    // binding are enough; where it is full, plans and bindings are ROPE2D_ERROR_DEVICE_MEMORY. All zero: our
-    // own allocator, whose small things share a few VkDeviceMemory.
+    // binding, and for each thread that applies or tests, are enough; where it is full, plans and bindings
+    // are ROPE2D_ERROR_DEVICE_MEMORY. All zero: our own allocator, whose small things share a few
+    // VkDeviceMemory.
     rope2d_vulkan_place small;
 
     // 1: VK_KHR_push_descriptor was enabled. Recordings then push their descriptors: bindings have no
