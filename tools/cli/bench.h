@@ -94,6 +94,7 @@ struct bench_group {
     uint64_t bytes; // of q and k together
     uint32_t sets;  // buffers that take turns
     bool past_caches;
+    double least_seconds; // that it would have taken with the fewest rounds
     struct bench_baseline driver_copy, copies[BENCH_BEST], scales[BENCH_BEST];
     uint32_t best_copy, best_scale;
     struct bench_row rows[BENCH_ROTATIONS];

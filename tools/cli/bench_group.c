@@ -127,8 +127,9 @@ static int sample_way(struct measuring *m, const struct way *way, struct bench_s
     return result ? result : run_way(m, way, sample);
 }
 
-// Rounds until the time is over; each begins with another way.
-static int measure(struct measuring *m, double seconds, uint32_t *rounds) {
+// Rounds until the time is over; each begins with another way. `spare` receives the seconds of the rounds
+// that need not have been.
+static int measure(struct measuring *m, double seconds, uint32_t *rounds, double *spare) {
     struct bench_sample warm;
     int result = STATUS_OK;
     for (uint32_t i = 0; i < m->way_count && !result; ++i)
@@ -144,6 +145,8 @@ static int measure(struct measuring *m, double seconds, uint32_t *rounds) {
         }
         progress_add(&m->run->progress, 0);
     }
+    if (*rounds > LEAST_ROUNDS)
+        *spare = (seconds_now() - begin) * (1 - (double)LEAST_ROUNDS / *rounds);
     return result;
 }
 
@@ -212,6 +215,7 @@ int bench_group_run(struct bench_run *run, const struct bench_case *what, double
                     struct bench_group *group) {
     struct measuring m = {.run = run, .group = group};
     uint32_t rounds = 0;
+    double begin = seconds_now(), spare = 0;
     name_group(&run->engine, what, group);
     int result = bench_memory_create(run, what, group);
     if (!result)
@@ -221,11 +225,12 @@ int bench_group_run(struct bench_run *run, const struct bench_case *what, double
     if (!result)
         result = make_room(&m);
     if (!result)
-        result = measure(&m, seconds, &rounds);
+        result = measure(&m, seconds, &rounds, &spare);
     if (!result)
         keep_moves(&m, rounds);
     if (!result)
         result = keep_rotations(&m, rounds);
     release(&m);
+    group->least_seconds = seconds_now() - begin - spare;
     return result;
 }

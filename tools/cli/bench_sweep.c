@@ -63,6 +63,16 @@ static void leave_out(struct bench_run *run, const struct bench_case *what, cons
            bench_element_names[what->element], why);
 }
 
+// The fewest rounds of a case, from what the device's case before it took.
+static double expected_seconds(const struct bench_run *run, const struct bench_case *what) {
+    const struct bench_results *results = run->results;
+    const struct bench_group *last = results->group_count ? &results->groups[results->group_count - 1] : NULL;
+    if (!last || strcmp(last->device, run->engine.choice->name) != 0 || bench_bytes(what) <= last->bytes)
+        return 0;
+    uint64_t large = last->bytes * last->sets, all = bench_bytes(what);
+    return all > large ? last->least_seconds * (double)all / (double)large : last->least_seconds;
+}
+
 static int run_case(struct bench_run *run, const struct bench_case *what, size_t left, bool *is_first) {
     char why[160];
     struct bench_group group;
@@ -71,8 +81,8 @@ static int run_case(struct bench_run *run, const struct bench_case *what, size_t
         leave_out(run, what, why);
         return STATUS_OK;
     }
-    if (now > run->deadline) {
-        leave_out(run, what, "the time is over (--seconds)");
+    if (now + expected_seconds(run, what) > run->deadline) {
+        leave_out(run, what, "there is not time enough (--seconds)");
         return STATUS_OK;
     }
     // Half for the rounds: search, content and checks take the other.
@@ -153,7 +163,7 @@ static int run_devices(struct bench_run *run, const struct device_list *devices)
         size_t times = is_cpu ? request->thread_count : 1;
         for (size_t j = 0; j < times; ++j) {
             uint32_t threads = is_cpu ? (uint32_t)request->threads[j] : 0;
-            int result = run_device(run, choice, threads, request->seconds / (double)times, j == 0);
+            int result = run_device(run, choice, threads, request->seconds, j == 0);
             worst = result > worst ? result : worst;
         }
     }

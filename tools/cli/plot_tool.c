@@ -22,6 +22,7 @@ static int run_tool(FILE *input, const char *const *options) {
     const char *arguments[MOST_ARGUMENTS + 3] = {PLOT_PYTHON, find_tool()};
     for (int i = 0; i < MOST_ARGUMENTS && options[i]; ++i)
         arguments[i + 2] = options[i];
+    fflush(stdout); // what the tool prints comes after it
     pid_t child = fork();
     if (child < 0) {
         message("no process for %s", arguments[1]);
