@@ -72,6 +72,12 @@ class Consumers:
         run(compiler, "rotate.c", *flags.split(), "-lm", "-o", "rotate", cwd=folder)
         self.rotates(folder / "rotate")
 
+    def own_shader(self):
+        kernels = run("pkg-config", f"--define-variable=prefix={self.prefix}", "--variable=kernels", "rope2d",
+                      env={**os.environ, "PKG_CONFIG_PATH": str(self.config.parent)}).strip()  # fmt: skip
+        shader = self.source / "examples" / "fuse_vulkan.comp"
+        run("glslc", "--target-env=vulkan1.0", "-I", kernels, shader, "-o", self.folder / "fuse_vulkan.spv")
+
     def by_cmake(self):
         folder = self.folder_of("cmake")
         (folder / "CMakeLists.txt").write_text(CMAKE, encoding="utf-8")
@@ -131,6 +137,7 @@ def main():
         if users.counts["passed"]:
             for compiler in ("gcc", "clang"):
                 users.check(f"pkg-config, {compiler}", ["pkg-config", compiler], users.by_pkg_config, compiler)
+            users.check("a shader with rope2d.glsl", ["pkg-config", "glslc"], users.own_shader)
             users.check("CMake", ["cmake"], users.by_cmake)
             for language, standards in STANDARDS.items():
                 compiler = {"c": "gcc", "c++": "g++"}[language]

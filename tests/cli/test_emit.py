@@ -92,6 +92,18 @@ class Engine:
             values = {"R_IN": types, "R_OUT": types, "R_WIDE": wide, "R_TEXTURE": texture}
             run(*CL, *(f"-D{name}={values.get(name, 0)}" for name in about["macros"]), self.out / about["file"])
 
+    def opencl_run(self):
+        table = self.out / "table"
+        if not any(pathlib.Path("/usr/lib").glob("*/libOpenCL.so")):
+            self.counts["skipped"] += 1
+            self.counts["passed"] -= 1  # check() counts it
+            print("skip OpenCL C runs: no libOpenCL.so to link")
+            return
+        sources = [HERE / "emit_run.c", table / "rope2d_table.c", *sorted(table.glob("src/*.c"))]
+        run("gcc", *STRICT, "-I", table, "-I", table / "include", *sources, "-lOpenCL", "-lm", "-o", self.folder / "engine")
+        options = "-cl-std=CL1.2 " + " ".join(f"-D{name}=0" for name in self.about["opencl"]["macros"])
+        print("     OpenCL devices:", run(self.folder / "engine", self.out / self.about["opencl"]["file"], options).strip())
+
     def own_kernels(self):
         (self.folder / "own.cl").write_text('#include "rope2d_cl.h"\n' + USER_KERNEL, encoding="utf-8")
         run(*CL, "-I", self.out / "include", self.folder / "own.cl")
@@ -142,6 +154,7 @@ def main():
             engine.check("shaders of one's own", ["glslc", "spirv-val"], engine.own_shaders)
         if "opencl" in engine.about:
             engine.check("OpenCL C", ["clang"], engine.opencl)
+            engine.check("OpenCL C runs", ["gcc"], engine.opencl_run)
             engine.check("kernels of one's own", ["clang"], engine.own_kernels)
         engine.check("words", ["gcc"], engine.words)
         engine.check("tables", ["gcc"], engine.tables)
