@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Test `rope2d verify` as its users see it.
 
-usage: test_verify.py ROPE2D SOURCE_ROOT [--shim LOADER] [PART...]   parts: report options known resume outputs bad; default: all
+usage: test_verify.py ROPE2D SOURCE_ROOT [--shim LOADER] [PART...]   parts: report options known resume outputs programs bad; default: all
 """
 import hashlib
 import json
@@ -13,6 +13,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 import bad_devices
 import outputs
+import programs
 from runner import Runner
 
 # Cases that run in a moment, in one type.
@@ -143,6 +144,7 @@ def main(arguments):
         del arguments[at:at + 2]
     parts = {"report": test_report, "options": test_options, "known": test_known, "resume": test_resume,
              "outputs": lambda runner, source: outputs.test(runner, verify, source),
+             "programs": lambda runner, source: programs.test(runner, verify, source),
              "bad": lambda runner, _source: bad_devices.test(runner, verify, shim)}
     if len(arguments) < 2 or any(part not in parts for part in arguments[2:]):
         print(__doc__)

@@ -31,4 +31,8 @@ void rotated_free(struct rotated *rotated);
 void check_case(const struct golden_case *golden, rope2d_device *device, rope2d_table table,
                 const struct rotated *reference, struct rotated *keep, struct outcome *outcome);
 
+// The same verdicts on outputs that somebody else rotated.
+void check_rotated(const struct golden_case *golden, const struct rotated *rotated,
+                   const struct rotated *reference, rope2d_exactness exactness, struct outcome *outcome);
+
 #endif

@@ -15,8 +15,9 @@ struct verify_control {
     void (*before)(struct harness_work *work, unsigned char *const *blocks);
     // Spoils what the device rotated. False when it cannot.
     bool (*after)(struct harness_device *portable, struct harness_work *work, unsigned char *const *blocks);
-    bool by_bound;  // the oracle's bound must notice, too
-    bool by_guards; // the guards must notice, and nothing else
+    bool by_bound;   // the oracle's bound must notice, too
+    bool by_program; // can be made for a program that is a device, too
+    bool by_guards;  // the guards must notice, and nothing else
 };
 
 // Ends with an entry without a name.

@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "child.h"
 #include "controls.h"
+#include "golden.h"
 #include "load.h"
 #include "metrics.h"
+#include "program.h"
 #include "result_json.h"
 
 static void forget_work(struct verify_bench *bench) {
@@ -20,7 +23,7 @@ static void forget_work(struct verify_bench *bench) {
 rope2d_status verify_bench_open(struct verify_bench *bench, rope2d_backend backend, uint32_t index) {
     rope2d_status status =
         harness_device_open(&bench->portable, ROPE2D_BACKEND_CPU, 0, ROPE2D_DEVICE_PORTABLE, false);
-    if (status == ROPE2D_OK)
+    if (status == ROPE2D_OK && !bench->command)
         status = harness_device_open(&bench->device, backend, index, 0, backend == ROPE2D_BACKEND_CPU);
     return status;
 }
@@ -121,8 +124,14 @@ static bool repeats_once(struct verify_bench *bench, struct harness_device *devi
     char again[65] = "";
     uint64_t dispatches;
     unsigned char **blocks = harness_blocks_copy(&bench->work);
-    *status = blocks ? harness_run(device, &bench->work, task->table, blocks, &dispatches)
-                     : ROPE2D_ERROR_HOST_MEMORY;
+    struct child_end end = {.status = 0};
+    *status = blocks ? ROPE2D_OK : ROPE2D_ERROR_HOST_MEMORY;
+    if (blocks && bench->command)
+        program_rotate(bench->command, bench->seconds, &bench->work, blocks, &end);
+    else if (blocks)
+        *status = harness_run(device, &bench->work, task->table, blocks, &dispatches);
+    if (end.status)
+        *status = ROPE2D_ERROR_DRIVER;
     if (!*status)
         harness_hash(&bench->work, blocks, again);
     harness_blocks_free(&bench->work, blocks);
@@ -136,7 +145,8 @@ static bool repeats(struct verify_bench *bench, struct harness_device *device, c
     bool same = true;
     for (uint32_t i = 1; i < bench->repeat && same; ++i) {
         rope2d_status status;
-        struct verify_load *load = i % 2 ? load_begin(device->device, &bench->work, task->table) : NULL;
+        struct verify_load *load =
+            i % 2 && device ? load_begin(device->device, &bench->work, task->table) : NULL;
         same = repeats_once(bench, device, task, hash, &status);
         if (!same)
             snprintf(text, HARNESS_TEXT_SIZE, "run %u of %u%s: %s", i + 1, bench->repeat,
@@ -147,24 +157,45 @@ static bool repeats(struct verify_bench *bench, struct harness_device *device, c
     return same;
 }
 
+// How a program ended that gave no outputs.
+static void name_end(cJSON *result, const struct child_end *end) {
+    name_verdict(result,
+                 end->fate == CHILD_HUNG      ? VERDICT_HUNG
+                 : end->fate == CHILD_CRASHED ? VERDICT_CRASHED
+                                              : VERDICT_FAILED,
+                 end->text);
+}
+
+// What the device says of itself; of a program it is nothing, so that the oracle's bound decides.
+static rope2d_status ask_plan(struct verify_bench *bench, struct harness_device *device,
+                              const struct verify_task *task, rope2d_exactness *exactness) {
+    rope2d_plan *plan = NULL;
+    rope2d_plan_info info = {.struct_size = sizeof info};
+    *exactness = ROPE2D_INEXACT;
+    if (bench->command)
+        return ROPE2D_OK;
+    rope2d_status status = harness_plan(device, &bench->work, task->table, &plan);
+    if (!status)
+        status = rope2d_plan_get_info(plan, &info);
+    *exactness = info.exactness;
+    return status;
+}
+
 static void report_run(struct verify_bench *bench, struct harness_device *device,
                        const struct verify_task *task, uint64_t dispatches, unsigned char *const *blocks,
                        cJSON *result) {
     static struct verify_metrics metrics;
     char text[HARNESS_TEXT_SIZE] = "", hash[65];
-    rope2d_plan *plan = NULL;
-    rope2d_plan_info info = {.struct_size = sizeof info};
-    rope2d_status status = harness_plan(device, &bench->work, task->table, &plan);
-    if (!status)
-        status = rope2d_plan_get_info(plan, &info);
+    rope2d_exactness exactness;
+    rope2d_status status = ask_plan(bench, device, task, &exactness);
     if (status || !verify_measure(&metrics, &bench->work, &bench->truth, blocks)) {
         name_status(result, status ? status : ROPE2D_ERROR_HOST_MEMORY, device);
         return;
     }
     harness_hash(&bench->work, blocks, hash);
-    result_add_run(result, info.exactness, dispatches, hash, &metrics);
+    result_add_run(result, bench->command ? NULL : &exactness, dispatches, hash, &metrics);
     bool good =
-        judge_dispatches(task, &bench->work, dispatches, text) && judge(bench, info.exactness, blocks, text);
+        judge_dispatches(task, &bench->work, dispatches, text) && judge(bench, exactness, blocks, text);
     cJSON_AddStringToObject(result, "tier",
                             metrics.mismatches == 0                 ? "bit-exact"
                             : metrics.worst <= ORACLE_LIMIT || good ? "bounded"
@@ -180,16 +211,30 @@ static void report_run(struct verify_bench *bench, struct harness_device *device
         result_add_heat(result, &metrics.heat);
 }
 
-static void execute_case(struct verify_bench *bench, const struct verify_task *task, cJSON *result) {
-    struct harness_device *device = device_for(bench, task);
-    uint64_t dispatches = 0;
-    unsigned char **blocks = harness_blocks_copy(&bench->work);
+// Rotates in these blocks. False when nothing was rotated: then the result has its verdict.
+static bool rotate(struct verify_bench *bench, struct harness_device *device, const struct verify_task *task,
+                   unsigned char *const *blocks, uint64_t *dispatches, cJSON *result) {
     rope2d_status status = blocks ? ROPE2D_OK : ROPE2D_ERROR_HOST_MEMORY;
+    if (!status && bench->command) {
+        struct child_end end;
+        *dispatches = 1;
+        program_rotate(bench->command, bench->seconds, &bench->work, blocks, &end);
+        if (end.status)
+            name_end(result, &end);
+        return !end.status;
+    }
     if (!status)
-        status = harness_run(device, &bench->work, task->table, blocks, &dispatches);
+        status = harness_run(device, &bench->work, task->table, blocks, dispatches);
     if (status)
         name_status(result, status, device);
-    else
+    return !status;
+}
+
+static void execute_case(struct verify_bench *bench, const struct verify_task *task, cJSON *result) {
+    struct harness_device *device = bench->command ? NULL : device_for(bench, task);
+    uint64_t dispatches = 0;
+    unsigned char **blocks = harness_blocks_copy(&bench->work);
+    if (rotate(bench, device, task, blocks, &dispatches, result))
         report_run(bench, device, task, dispatches, blocks, result);
     harness_blocks_free(&bench->work, blocks);
 }
@@ -211,15 +256,13 @@ static void execute_control(struct verify_bench *bench, const struct verify_task
     char text[HARNESS_TEXT_SIZE] = "";
     uint64_t dispatches = 0;
     unsigned char **blocks = harness_blocks_copy(&bench->work);
-    rope2d_status status = blocks ? ROPE2D_OK : ROPE2D_ERROR_HOST_MEMORY;
     harness_device_forget(&bench->device); // plans of the spec as it was
-    if (!status && control->before)
+    if (blocks && control->before)
         control->before(&bench->work, blocks);
-    if (!status)
-        status = harness_run(&bench->device, &bench->work, task->table, blocks, &dispatches);
-    bool spoiled = !status && (!control->after || control->after(&bench->portable, &bench->work, blocks));
-    if (status)
-        name_status(result, status, &bench->device);
+    bool rotated = rotate(bench, &bench->device, task, blocks, &dispatches, result);
+    bool spoiled = rotated && (!control->after || control->after(&bench->portable, &bench->work, blocks));
+    if (!rotated)
+        ; // it has its verdict
     else if (spoiled && is_caught(bench, control, blocks, text))
         name_verdict(result, VERDICT_PASSED, text);
     else
@@ -229,13 +272,25 @@ static void execute_control(struct verify_bench *bench, const struct verify_task
     forget_work(bench); // it is spoiled
 }
 
+static void execute_golden(struct verify_bench *bench, const struct verify_task *task, cJSON *result) {
+    const struct golden_run run = {.folder = task->folder,
+                                   .portable = bench->portable.device,
+                                   .device = bench->device.device,
+                                   .table = task->table,
+                                   .command = bench->command,
+                                   .seconds = bench->seconds};
+    golden_execute(&run, result);
+}
+
 cJSON *verify_execute(struct verify_bench *bench, const struct verify_task *task) {
     cJSON *result = cJSON_CreateObject();
     cJSON_AddStringToObject(result, "name", task->name);
     harness_log_clear(&bench->device.log);
-    rope2d_status status = prepare(bench, task);
+    rope2d_status status = task->what ? prepare(bench, task) : ROPE2D_OK;
     if (status)
         name_status(result, status, &bench->portable);
+    else if (!task->what)
+        execute_golden(bench, task, result);
     else if (task->control >= 0)
         execute_control(bench, task, result);
     else

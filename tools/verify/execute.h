@@ -12,7 +12,9 @@
 
 struct verify_bench {
     uint64_t seed;
-    uint32_t repeat; // times that each case is run
+    uint32_t repeat;     // times that each case is run
+    const char *command; // the program that is the device; NULL: none
+    double seconds;      // that it may take
     struct harness_device portable;
     struct harness_device device;
     struct harness_device clamped; // the same device, its limits clamped; opened when it is needed
@@ -35,6 +37,7 @@ struct verify_bench {
 #define VERDICT_HUNG           "hung"
 #define VERDICT_NONE           "no verdict"
 
+// With a command only the portable path is opened.
 rope2d_status verify_bench_open(struct verify_bench *bench, rope2d_backend backend, uint32_t index);
 void verify_bench_close(struct verify_bench *bench);
 

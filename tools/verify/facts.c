@@ -64,6 +64,16 @@ cJSON *facts_of(const rope2d_device *device) {
     return facts;
 }
 
+cJSON *facts_of_program(const char *command) {
+    cJSON *facts = cJSON_CreateObject();
+    cJSON_AddStringToObject(facts, "device", "exec:0");
+    cJSON_AddStringToObject(facts, "name", command);
+    cJSON_AddStringToObject(facts, "vendor", "");
+    cJSON_AddStringToObject(facts, "driver", "");
+    cJSON_AddStringToObject(facts, "api", "a program");
+    return facts;
+}
+
 static void add_sources(cJSON *list, const char *kind, const struct rope2d_embedded *embedded) {
     for (; embedded->name; ++embedded) {
         struct sha256 sha;

@@ -10,6 +10,8 @@
 
 // NULL when memory runs out.
 cJSON *facts_of(const rope2d_device *device);
+// Of a program that is a device nothing is known but its command line.
+cJSON *facts_of_program(const char *command);
 // Each kernel that is embedded: its kind, name and SHA-256.
 cJSON *facts_of_sources(void);
 // Version, processor, operating system, compilers.

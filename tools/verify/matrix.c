@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../cli/message.h"
 #include "controls.h"
+#include "exchange.h"
+#include "folder.h"
 #include "preset_cases.h"
 
 const char *const verify_level_names[] = {"quick", "usual", "full", NULL};
@@ -17,7 +20,7 @@ static const char *const variation_names[] = {"", " minimum-limits", " before-bo
 struct builder {
     struct verify_matrix *matrix;
     enum verify_level level;
-    bool has_textures;
+    bool has_textures, is_program;
     bool good;
 };
 
@@ -56,6 +59,8 @@ static const struct harness_case *move_case(struct builder *builder, const struc
 
 static void add(struct builder *builder, const struct harness_case *what, struct harness_types types,
                 rope2d_table table, enum verify_variation variation) {
+    if (builder->is_program && (variation || types.in || types.out || !exchange_can(what)))
+        return;
     if (table == ROPE2D_TABLE_TEXTURE && !builder->has_textures)
         table = ROPE2D_TABLE_BUFFER;
     struct verify_task *task = append(builder);
@@ -145,7 +150,8 @@ static void add_presets(struct builder *builder) {
     for (uint32_t i = 0; (what = verify_preset_case(builder->matrix->presets, i)) != NULL; ++i)
         for (int type = 0; type < ROPE2D_ELEMENT_COUNT; ++type) {
             struct harness_types types = {(rope2d_element)type, (rope2d_element)type};
-            if (builder->level != VERIFY_FULL && (uint32_t)type != i % ROPE2D_ELEMENT_COUNT)
+            if (builder->level != VERIFY_FULL && !builder->is_program &&
+                (uint32_t)type != i % ROPE2D_ELEMENT_COUNT)
                 continue;
             if (builder->level == VERIFY_FULL && builder->has_textures)
                 add(builder, what, types, ROPE2D_TABLE_BUFFER, VERIFY_PLAIN);
@@ -158,6 +164,8 @@ static void add_controls(struct builder *builder) {
     for (int i = 0; verify_controls[i].name; ++i) {
         const struct harness_case *what = harness_case_find(verify_controls[i].on);
         const struct harness_types types = {ROPE2D_F32, ROPE2D_F32};
+        if (builder->is_program && !verify_controls[i].by_program)
+            continue;
         add(builder, what, types, ROPE2D_TABLE_BUFFER, VERIFY_PLAIN);
         if (!builder->good)
             return;
@@ -168,24 +176,47 @@ static void add_controls(struct builder *builder) {
     }
 }
 
-bool verify_matrix_make(struct verify_matrix *matrix, enum verify_level level, bool has_textures) {
-    struct builder builder = {matrix, level, has_textures, true};
+static void add_golden(struct builder *builder) {
+    const struct verify_matrix *matrix = builder->matrix;
+    for (size_t i = 0; i < matrix->folder_count; ++i)
+        for (int table = ROPE2D_TABLE_BUFFER; table <= (builder->has_textures ? 2 : 1); ++table) {
+            struct verify_task *task = append(builder);
+            if (!task)
+                return;
+            *task = (struct verify_task){
+                .folder = matrix->folders[i], .table = (rope2d_table)table, .control = -1};
+            snprintf(task->name, sizeof task->name, "golden/%.80s f32:f32 %s",
+                     folder_name(matrix->folders[i]), verify_table_names[table]);
+        }
+}
+
+int verify_matrix_make(struct verify_matrix *matrix, const struct verify_matrix_params *params) {
+    struct builder builder = {matrix, params->level, params->has_textures, params->is_program, true};
     uint32_t cases = 0;
     *matrix = (struct verify_matrix){0};
+    int result =
+        params->cases ? folder_find_cases(params->cases, &matrix->folders, &matrix->folder_count) : STATUS_OK;
+    if (result)
+        return result;
     while (harness_case_at(cases))
         ++cases;
     // At most two boundaries for each case and pair of types.
     matrix->moved = calloc((size_t)cases * 2 * ROPE2D_ELEMENT_COUNT, sizeof *matrix->moved);
     matrix->presets = verify_presets_make();
-    if (!matrix->moved || !matrix->presets)
-        return false;
-    add_controls(&builder);
-    add_cases(&builder);
-    add_presets(&builder);
-    return builder.good;
+    builder.good = matrix->moved && matrix->presets;
+    if (builder.good) {
+        add_controls(&builder);
+        add_cases(&builder);
+        add_presets(&builder);
+        add_golden(&builder);
+    }
+    if (!builder.good)
+        message("no memory for the list of cases");
+    return builder.good ? STATUS_OK : STATUS_DEVICE;
 }
 
 void verify_matrix_free(struct verify_matrix *matrix) {
+    folder_free_cases(matrix->folders, matrix->folder_count);
     verify_presets_free(matrix->presets);
     free(matrix->moved);
     free(matrix->tasks);

@@ -26,7 +26,8 @@ enum {
 };
 
 struct verify_task {
-    const struct harness_case *what;
+    const struct harness_case *what; // NULL: a golden case
+    const char *folder;              // of a golden case
     struct harness_types types;
     rope2d_table table;
     enum verify_variation variation;
@@ -44,11 +45,19 @@ struct verify_matrix {
     struct harness_case *moved; // copies of cases with other offsets
     size_t moved_count;
     struct verify_presets *presets;
+    char **folders;
+    size_t folder_count;
 };
 
-// All tasks for a device that has textures or not. False when memory runs out. verify_matrix_free takes it in
-// any state.
-bool verify_matrix_make(struct verify_matrix *matrix, enum verify_level level, bool has_textures);
+struct verify_matrix_params {
+    enum verify_level level;
+    bool has_textures; // of the device
+    bool is_program;   // the device is a program: what a folder can say
+    const char *cases; // a folder of golden cases; NULL: none
+};
+
+// All tasks. Returns an exit status, having said what is wrong. verify_matrix_free takes it in any state.
+int verify_matrix_make(struct verify_matrix *matrix, const struct verify_matrix_params *params);
 void verify_matrix_free(struct verify_matrix *matrix);
 
 extern const char *const verify_type_names[];  // of rope2d_element

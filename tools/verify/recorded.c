@@ -70,7 +70,7 @@ cJSON *recorded_compare(const cJSON *results, bool has_recorded_seed) {
     cJSON_AddNumberToObject(outputs, "cases", comparison.cases);
     cJSON_AddNumberToObject(outputs, "recorded", comparison.recorded);
     cJSON_AddStringToObject(outputs, "sha256", got);
-    if (has_recorded_seed) {
+    if (has_recorded_seed && comparison.cases > 0) {
         cJSON_AddStringToObject(outputs, "expected", expected);
         cJSON_AddBoolToObject(outputs, "equal", strcmp(got, expected) == 0);
         cJSON_AddItemToObject(outputs, "others", comparison.others);

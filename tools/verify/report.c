@@ -83,8 +83,9 @@ static void print_outputs(const cJSON *device) {
 
 static void print_device(const cJSON *device) {
     const cJSON *count;
-    printf("%s  %s, %s, %s\n", summary_text(device, "device"), summary_text(device, "name"),
-           summary_text(device, "driver"), summary_text(device, "api"));
+    const char *driver = summary_text(device, "driver");
+    printf("%s  %s%s%s, %s\n", summary_text(device, "device"), summary_text(device, "name"),
+           *driver ? ", " : "", driver, summary_text(device, "api"));
     if (*summary_text(device, "error")) {
         printf("  does not open: %s\n\n", summary_text(device, "error"));
         return;

@@ -75,17 +75,18 @@ static char *list_tasks(const size_t *tasks, size_t count) {
 static void run_batch(struct verify_supervisor *supervisor, const size_t *tasks, size_t count,
                       struct child_end *end) {
     char texts[VERIFY_WORKER_ARGUMENTS][VERIFY_ARGUMENT_SIZE] = {{0}};
-    const char *arguments[VERIFY_WORKER_ARGUMENTS + 1] = {supervisor->program};
+    const char *arguments[VERIFY_WORKER_ARGUMENTS + 3] = {supervisor->program};
     *end = (struct child_end){.fate = CHILD_NOT_STARTED};
     supervisor->has_begun = supervisor->is_open = false;
-    if (supervisor->in_process) {
+    if (supervisor->in_process || supervisor->job.command) {
         end->fate = CHILD_DONE;
         end->status = verify_work(&supervisor->job, tasks, count, hear, supervisor);
         return;
     }
     verify_worker_arguments(&supervisor->job, texts);
-    for (size_t i = 0; i < VERIFY_WORKER_ARGUMENTS && *texts[i]; ++i)
+    for (size_t i = 0; i < VERIFY_WORKER_ARGUMENTS; ++i)
         arguments[i + 1] = texts[i];
+    arguments[VERIFY_WORKER_ARGUMENTS + 1] = supervisor->job.cases ? supervisor->job.cases : "";
     char *input = list_tasks(tasks, count);
     if (input)
         child_run(arguments, input, supervisor->seconds, hear_text, supervisor, end);
@@ -167,6 +168,8 @@ static size_t run_some(struct verify_supervisor *supervisor, const size_t *tasks
         supervisor->is_hung = !answers(supervisor);
         return done;
     }
+    if (supervisor->job.command && has_verdict(supervisor, tasks[0], VERDICT_HUNG))
+        supervisor->is_hung = ++*hangs >= MOST_HANGS;
     if (done == count) {
         if ((badly || end.status) && !*supervisor->leaving)
             snprintf(supervisor->leaving, sizeof supervisor->leaving, "%s", end.text);
@@ -183,7 +186,7 @@ static size_t run_some(struct verify_supervisor *supervisor, const size_t *tasks
 void verify_supervise(struct verify_supervisor *supervisor, const size_t *tasks, size_t count) {
     size_t hangs = 0;
     while (count && !supervisor->is_hung && !*supervisor->text) {
-        size_t batch = count < VERIFY_BATCH ? count : VERIFY_BATCH;
+        size_t batch = supervisor->job.command ? 1 : count < VERIFY_BATCH ? count : VERIFY_BATCH;
         size_t done = run_some(supervisor, tasks, batch, &hangs);
         tasks += done;
         count -= done;

@@ -12,6 +12,7 @@
 #include "../cli/verbs.h"
 #include "child.h"
 #include "facts.h"
+#include "program.h"
 #include "supervise.h"
 #include "text_file.h"
 
@@ -72,6 +73,10 @@ static cJSON *make_report(const struct verify_options *options) {
     cJSON_AddStringToObject(chosen, "level", verify_level_names[options->level]);
     cJSON_AddStringToObject(chosen, "seed", seed);
     cJSON_AddNumberToObject(chosen, "repeat", options->repeat);
+    if (options->folder)
+        cJSON_AddStringToObject(chosen, "cases", options->folder);
+    if (options->command)
+        cJSON_AddStringToObject(chosen, "exec", options->command);
     cJSON_AddItemToObject(report, "sources", facts_of_sources());
     cJSON_AddArrayToObject(report, "problems");
     cJSON_AddArrayToObject(report, "skips");
@@ -149,6 +154,7 @@ struct device_run {
     struct verify *verify;
     const struct device_choice *choice;
     const cJSON *before; // of the report that is resumed; NULL: none
+    bool is_program;     // the device of --exec
     struct verify_matrix matrix;
     cJSON **results; // [matrix.count]
     size_t *tasks;
@@ -195,8 +201,14 @@ static void run_device(struct device_run *run) {
     size_t count = choose_tasks(verify, &run->matrix, run->before, run->results, run->tasks);
     run->supervisor = (struct verify_supervisor){
         .program = verify->options.program,
-        .job = {run->choice->info.backend, run->choice->info.index, verify->options.level,
-                verify->options.seed, verify->options.repeat},
+        .job = {.backend = run->choice->info.backend,
+                .index = run->choice->info.index,
+                .level = verify->options.level,
+                .seed = verify->options.seed,
+                .repeat = verify->options.repeat,
+                .cases = verify->options.folder,
+                .command = run->is_program ? verify->options.command : NULL,
+                .seconds = verify->options.seconds},
         .matrix = &run->matrix,
         .seconds = verify->options.seconds,
         .in_process = verify->options.in_process,
@@ -211,17 +223,21 @@ static void run_device(struct device_run *run) {
     cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(verify->report, "devices"), describe(run));
 }
 
-static int verify_device(struct verify *verify, const struct device_choice *choice) {
-    struct device_run run = {.verify = verify, .choice = choice, .before = find_before(verify, choice)};
-    int result = STATUS_DEVICE;
-    if (verify_matrix_make(&run.matrix, verify->options.level, choice->info.has_textures != 0)) {
+static int verify_device(struct verify *verify, const struct device_choice *choice, bool is_program) {
+    struct device_run run = {
+        .verify = verify, .choice = choice, .before = find_before(verify, choice), .is_program = is_program};
+    const struct verify_matrix_params params = {verify->options.level, choice->info.has_textures != 0,
+                                                is_program, verify->options.folder};
+    int result = verify_matrix_make(&run.matrix, &params);
+    if (!result) {
         run.results = calloc(run.matrix.count + 1, sizeof(cJSON *));
         run.tasks = calloc(run.matrix.count + 1, sizeof *run.tasks);
     }
     if (run.results && run.tasks) {
         run_device(&run);
         result = save(verify);
-    } else {
+    } else if (!result) {
+        result = STATUS_DEVICE;
         message("%s: no memory for its cases", choice->name);
     }
     for (size_t i = 0; run.results && i < run.matrix.count; ++i)
@@ -233,8 +249,15 @@ static int verify_device(struct verify *verify, const struct device_choice *choi
     return result;
 }
 
+static int verify_program(struct verify *verify) {
+    struct device_choice choice = {.name = "exec:0"};
+    snprintf(choice.info.name, sizeof choice.info.name, "%s", verify->options.command);
+    return verify_device(verify, &choice, true);
+}
+
 static void list_skips(struct verify *verify) {
-    if (strcmp(verify->options.device, "all") != 0)
+    const char *device = verify->options.device;
+    if (device ? strcmp(device, "all") != 0 : verify->options.command != NULL)
         return;
     for (int backend = 0; backend < ROPE2D_BACKEND_COUNT; ++backend) {
         bool is_there = false;
@@ -247,7 +270,11 @@ static void list_skips(struct verify *verify) {
 }
 
 static int verify_all(struct verify *verify) {
-    int result = devices_choose(verify->options.device, false, &verify->list);
+    int result = STATUS_OK;
+    // A program alone is meant when no device is named beside it.
+    if (!verify->options.command || verify->options.device)
+        result =
+            devices_choose(verify->options.device ? verify->options.device : "all", false, &verify->list);
     if (result)
         return result;
     verify->report = make_report(&verify->options);
@@ -256,7 +283,9 @@ static int verify_all(struct verify *verify) {
         return result;
     list_skips(verify);
     for (size_t i = 0; i < verify->list.count && !result; ++i)
-        result = verify_device(verify, &verify->list.items[i]);
+        result = verify_device(verify, &verify->list.items[i], false);
+    if (!result && verify->options.command)
+        result = verify_program(verify);
     if (result)
         return result;
     require_apply(verify->options.require, verify->report);
@@ -301,7 +330,6 @@ static int run(int argc, char **argv) {
     bool quick = false, full = false;
     const char *seed = NULL, *repeat = NULL, *seconds = NULL;
     struct verify verify = {.options = {.program = own_program(argv),
-                                        .device = "all",
                                         .seed = RECORDED_SEED,
                                         .seconds = 60,
                                         .in_process = !child_is_there}};
@@ -310,6 +338,11 @@ static int run(int argc, char **argv) {
         {"device", "DEVICE[,DEVICE...]",
          "all for every device found, or cpu, vulkan:0,\nopencl:1, ...; default all",
          .text = &chosen->device},
+        {"cases", "FOLDER", "golden cases besides: a folder that is one or holds some",
+         .text = &chosen->folder},
+        {"exec", "COMMAND",
+         "a program as a device: it reads the folder {case} and\nwrites q_out.npy and k_out.npy to {out}",
+         .text = &chosen->command},
         {"case", "NAME[,NAME...]",
          "these cases alone, or whatever matches a pattern\nwith *, such as 'half*' or '* f16:f32 texture'",
          .text = &chosen->cases},
@@ -341,6 +374,8 @@ static int run(int argc, char **argv) {
     }
     chosen->level = quick ? VERIFY_QUICK : full ? VERIFY_FULL : VERIFY_USUAL;
     int result = parse_numbers(chosen, seed, repeat, seconds);
+    if (!result)
+        result = program_check(chosen->command);
     if (!result)
         result = require_check(chosen->require);
     if (!result)

@@ -19,6 +19,8 @@ struct verify_options {
     const char *program;
     const char *device, *cases, *require, *expect;
     const char *json, *junit, *html;
+    const char *folder;  // of golden cases
+    const char *command; // a program that is a device
     enum verify_level level;
     uint64_t seed;
     uint32_t repeat;

@@ -46,15 +46,20 @@ int verify_work(const struct verify_job *job, const size_t *tasks, size_t count,
     memset(&bench, 0, sizeof bench);
     bench.seed = job->seed;
     bench.repeat = job->repeat;
+    bench.command = job->command;
+    bench.seconds = job->seconds;
     rope2d_status status = verify_bench_open(&bench, job->backend, job->index);
-    if (!status && !verify_matrix_make(&matrix, job->level, bench.device.info.has_textures != 0))
+    const struct verify_matrix_params params = {job->level, bench.device.info.has_textures != 0,
+                                                job->command != NULL, job->cases};
+    if (!status && verify_matrix_make(&matrix, &params))
         status = ROPE2D_ERROR_HOST_MEMORY;
     if (status) {
         char text[512];
         snprintf(text, sizeof text, "%s: %.400s", rope2d_status_name(status),
                  bench.device.log.text + strspn(bench.device.log.text, " "));
         say(fn, user, "status", cJSON_CreateString(text), 0, false);
-    } else if (say(fn, user, "facts", facts_of(bench.device.device), 0, false)) {
+    } else if (say(fn, user, "facts",
+                   job->command ? facts_of_program(job->command) : facts_of(bench.device.device), 0, false)) {
         run_tasks(&bench, &matrix, tasks, count, fn, user);
     }
     verify_bench_close(&bench);
@@ -109,12 +114,16 @@ int verify_worker_main(int argc, char **argv) {
     enum { NUMBERS = sizeof largest / sizeof *largest };
     uint64_t numbers[NUMBERS];
     for (int i = 0; i < NUMBERS; ++i)
-        if (argc != NUMBERS || !parse_count(argv[i], 0, largest[i], &numbers[i])) {
+        if (argc != NUMBERS + 1 || !parse_count(argv[i], 0, largest[i], &numbers[i])) {
             message(VERIFY_WORKER_VERB " is for rope2d verify alone");
             return STATUS_USAGE;
         }
-    const struct verify_job job = {(rope2d_backend)numbers[0], (uint32_t)numbers[1],
-                                   (enum verify_level)numbers[2], numbers[3], (uint32_t)numbers[4]};
+    const struct verify_job job = {.backend = (rope2d_backend)numbers[0],
+                                   .index = (uint32_t)numbers[1],
+                                   .level = (enum verify_level)numbers[2],
+                                   .seed = numbers[3],
+                                   .repeat = (uint32_t)numbers[4],
+                                   .cases = *argv[NUMBERS] ? argv[NUMBERS] : NULL};
     FILE *file = fdopen(VERIFY_WORKER_DESCRIPTOR, "w");
     size_t count;
     size_t *tasks = file ? read_tasks(&count) : NULL;

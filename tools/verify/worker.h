@@ -21,6 +21,9 @@ struct verify_job {
     enum verify_level level;
     uint64_t seed;
     uint32_t repeat;
+    const char *cases;   // a folder of golden cases; NULL: none
+    const char *command; // the program that is the device; NULL: none. Not in a child
+    double seconds;      // that it may take
 };
 
 // Says one of the above; it belongs to the caller. False to stop.
@@ -34,9 +37,10 @@ int verify_work(const struct verify_job *job, const size_t *tasks, size_t count,
 // the descriptor. Not for users. Returns an exit status.
 int verify_worker_main(int argc, char **argv);
 
-// What follows the program's name in the child's command line; ends with NULL.
-enum { VERIFY_WORKER_ARGUMENTS = 8, VERIFY_ARGUMENT_SIZE = 32, VERIFY_WORKER_DESCRIPTOR = 3 };
+// What follows the program's name in the child's command line.
+enum { VERIFY_WORKER_ARGUMENTS = 6, VERIFY_ARGUMENT_SIZE = 32, VERIFY_WORKER_DESCRIPTOR = 3 };
 #define VERIFY_WORKER_VERB "verify-worker"
+// The folder of cases is the argument after these, empty for none.
 void verify_worker_arguments(const struct verify_job *job, char texts[][VERIFY_ARGUMENT_SIZE]);
 
 #endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../cli/message.h"
+#include "exchange.h"
+
+enum { SIGNALLED = 128 }; // what a shell adds to a signal's number
+
+int program_check(const char *command) {
+    if (!command || (strstr(command, "{case}") && strstr(command, "{out}")))
+        return STATUS_OK;
+    message("--exec %s: must have {case} and {out}, which become folders", command);
+    return STATUS_USAGE;
+}
+
+// Appends what the shell takes for exactly this text.
+static char *append_quoted(char *at, const char *text) {
+    *at++ = '\'';
+    for (; *text; ++text) {
+        if (*text == '\'') {
+            memcpy(at, "'\\''", 4);
+            at += 4;
+        } else {
+            *at++ = *text;
+        }
+    }
+    *at++ = '\'';
+    return at;
+}
+
+// Each word may stand in the command several times.
+static char *fill_in(const char *command, const char *folder, const char *out) {
+    static const char *const words[] = {"{case}", "{out}"};
+    const char *const texts[] = {folder, out};
+    size_t longest = 4 * (strlen(folder) > strlen(out) ? strlen(folder) : strlen(out)) + 3;
+    char *filled = malloc(strlen(command) * longest + 1), *at = filled;
+    while (at && *command) {
+        size_t i = 0;
+        while (i < 2 && strncmp(command, words[i], strlen(words[i])) != 0)
+            ++i;
+        if (i < 2) {
+            at = append_quoted(at, texts[i]);
+            command += strlen(words[i]);
+        } else {
+            *at++ = *command++;
+        }
+    }
+    if (at)
+        *at = '\0';
+    return filled;
+}
+
+static void hear_nothing(void *user, char *line) {
+    (void)user;
+    (void)line;
+}
+
+void program_run(const char *command, const char *folder, const char *out, double seconds,
+                 struct child_end *end) {
+    char *filled = fill_in(command, folder, out);
+    const char *const arguments[] = {"sh", "-c", filled, NULL};
+    *end = (struct child_end){.fate = CHILD_NOT_STARTED, .status = -1};
+    if (filled)
+        child_run(arguments, "", seconds, hear_nothing, NULL, end);
+    if (end->fate == CHILD_DONE && end->status > SIGNALLED)
+        end->fate = CHILD_CRASHED;
+    if (end->fate != CHILD_DONE)
+        end->status = -1;
+    free(filled);
+}
+
+static void fail(struct child_end *end, const char *text) {
+    end->fate = CHILD_DONE;
+    end->status = -1;
+    snprintf(end->text, sizeof end->text, "%s", text);
+}
+
+void program_rotate(const char *command, double seconds, const struct harness_work *work,
+                    unsigned char *const *blocks, struct child_end *end) {
+    char own[FOLDER_PATH_SIZE], folder[FOLDER_PATH_SIZE], out[FOLDER_PATH_SIZE], text[256];
+    if (!folder_make_own(own)) {
+        fail(end, "there is no temporary folder to be had");
+        return;
+    }
+    if (!folder_make_in(own, "case", folder) || !folder_make_in(own, "out", out) ||
+        !exchange_write(folder, work, blocks)) {
+        fail(end, "the case cannot be written to a temporary folder");
+    } else {
+        program_run(command, folder, out, seconds, end);
+        if (!end->status && !exchange_read(out, work, blocks, text, sizeof text))
+            fail(end, text);
+    }
+    folder_remove(own);
+}
