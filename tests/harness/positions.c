@@ -113,8 +113,7 @@ static bool make_rows(struct harness_positions *positions, const struct harness_
 
 bool harness_positions_make(struct harness_positions *positions, const struct harness_case *what,
                             const struct harness_spec *spec, uint64_t seed, uint32_t group) {
-    bool dense =
-        harness_structure_of(what)->frequencies == HARNESS_DENSE && !spec->spec.factored;
+    bool dense = harness_structure_of(what)->frequencies == HARNESS_DENSE && !spec->spec.factored;
     bool magnitudes = (what->flags & HARNESS_MAGNITUDES) != 0;
     memset(positions, 0, sizeof(*positions));
     positions->batch = (what->flags & HARNESS_BATCH_POSITIONS) != 0 ? what->batch : 1;

@@ -17,8 +17,8 @@ struct child_end {
     char text[CHILD_TEXT_SIZE]; // of others: the signal or the time limit, and the end of what it printed
 };
 
-// Gets each line that the child writes to descriptor 3, which it may change.
-typedef void child_line_fn(void *user, char *line);
+// Gets each line that the child writes to descriptor 3.
+typedef void child_line_fn(void *user, const char *line);
 
 // Whether this system can: elsewhere child_run gives CHILD_NOT_STARTED.
 extern const bool child_is_there;

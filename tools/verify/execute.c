@@ -106,9 +106,10 @@ static void name_verdict(cJSON *result, const char *verdict, const char *text) {
 
 static void name_status(cJSON *result, rope2d_status status, const struct harness_device *device) {
     char text[HARNESS_TEXT_SIZE];
+    const char *log = device ? device->log.text : "";
     bool cannot = status == ROPE2D_ERROR_UNSUPPORTED || status == ROPE2D_ERROR_LIMIT;
-    snprintf(text, sizeof text, "%s%s%.400s", rope2d_status_name(status), *device->log.text ? ": " : "",
-             device->log.text + strspn(device->log.text, " "));
+    snprintf(text, sizeof text, "%s%s%.400s", rope2d_status_name(status), *log ? ": " : "",
+             log + strspn(log, " "));
     text[strcspn(text, "\n")] = '\0';
     if (cannot)
         cJSON_AddStringToObject(result, "tier", "unsupported");

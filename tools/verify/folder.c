@@ -82,8 +82,8 @@ bool folder_make_own(char path[FOLDER_PATH_SIZE]) {
     return false;
 }
 
-bool folder_make_in(const char *folder, const char *name, char path[FOLDER_PATH_SIZE]) {
-    (void)folder, (void)name, (void)path;
+bool folder_make_in(const char *parent, const char *name, char path[FOLDER_PATH_SIZE]) {
+    (void)parent, (void)name, (void)path;
     return false;
 }
 
@@ -98,8 +98,8 @@ bool folder_make_own(char path[FOLDER_PATH_SIZE]) {
     return join(where && *where ? where : "/tmp", "rope2d-verify-XXXXXX", path) && mkdtemp(path) != NULL;
 }
 
-bool folder_make_in(const char *folder, const char *name, char path[FOLDER_PATH_SIZE]) {
-    return join(folder, name, path) && mkdir(path, S_IRWXU) == 0;
+bool folder_make_in(const char *parent, const char *name, char path[FOLDER_PATH_SIZE]) {
+    return join(parent, name, path) && mkdir(path, S_IRWXU) == 0;
 }
 
 void folder_remove(const char *path) {

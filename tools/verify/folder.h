@@ -20,7 +20,7 @@ const char *folder_name(const char *path);
 // A folder that nobody else can guess or enter, in $TMPDIR or /tmp. False when there is none to be had.
 bool folder_make_own(char path[FOLDER_PATH_SIZE]);
 // A folder in it.
-bool folder_make_in(const char *folder, const char *name, char path[FOLDER_PATH_SIZE]);
+bool folder_make_in(const char *parent, const char *name, char path[FOLDER_PATH_SIZE]);
 // Removes a folder and what is in it, folders in it too. No link is followed.
 void folder_remove(const char *path);
 

@@ -19,11 +19,12 @@ int program_check(const char *command) {
 
 // Appends what the shell takes for exactly this text.
 static char *append_quoted(char *at, const char *text) {
+    static const char quote[] = {'\'', '\\', '\'', '\''}; // ends, says, and begins again
     *at++ = '\'';
     for (; *text; ++text) {
         if (*text == '\'') {
-            memcpy(at, "'\\''", 4);
-            at += 4;
+            memcpy(at, quote, sizeof quote);
+            at += sizeof quote;
         } else {
             *at++ = *text;
         }
@@ -54,7 +55,7 @@ static char *fill_in(const char *command, const char *folder, const char *out) {
     return filled;
 }
 
-static void hear_nothing(void *user, char *line) {
+static void hear_nothing(void *user, const char *line) {
     (void)user;
     (void)line;
 }

@@ -53,7 +53,7 @@ static bool hear(void *user, const cJSON *line) {
     return true;
 }
 
-static void hear_text(void *user, char *text) {
+static void hear_text(void *user, const char *text) {
     cJSON *line = cJSON_Parse(text);
     if (line)
         (void)hear(user, line);
