@@ -37,6 +37,8 @@ def test(runner, verify, shim):
     all_cases = OTHERS + "," + CASE
     for what, verdict, text in (("crash", "crashed", "signal 6"), ("hang", "hung", "no answer for 3 s"),
                                 ("lose", "lost", "DEVICE_LOST")):
+        if runner.is_quick and what != "crash":
+            continue
         os.environ["ROPE2D_SHIM"] = f"{what}:{own[0]}"
         result, report = verify(runner, "--case", all_cases, "--time-limit", "3", device=device, name=f"{what}.json")
         got = verdicts(report)
