@@ -180,6 +180,32 @@ def check_output(bench):
     runner.path("q_rotated.npy").unlink()
 
 
+def check_cache(bench):
+    """A folder that is empty, one that is full, and one that is not there: the same bits."""
+    runner = bench.runner
+    bench.tensor("q.npy", shape_of("bnhd", 1, TOKENS, 2))
+    folder = runner.path("cache")
+    folder.mkdir(exist_ok=True)
+    for device in runner.devices:
+        command = ["apply", "--q", "q.npy", *GRID, *BASE, "--device", device]
+        outputs = []
+        for cache in (["--cache", str(folder)], ["--cache", str(folder)], []):
+            result = runner.expect(f"cache on {device}", [*command, *cache], 0)
+            runner.check(f"cache on {device}: no word of it", not result.errors, result.errors)
+            outputs.append(runner.path("q_rotated.npy").read_bytes())
+        runner.check(f"cache on {device}: bits", len(set(outputs)) == 1)
+        if not device.startswith("cpu"):
+            runner.expect(f"no folder on {device}", [*command, "--cache", str(folder / "none")], 0, "cannot be written")
+    files = [file.name for file in folder.iterdir()]
+    runner.check("cache: a file for each device", len(files) <= len(runner.devices) and
+                 bool(files) == any(not device.startswith("cpu") for device in runner.devices) and
+                 all(name.startswith("rope2d-") and name.endswith(".cache") for name in files), str(files))
+    for file in files:
+        (folder / file).unlink()
+    folder.rmdir()
+    runner.path("q_rotated.npy").unlink()
+
+
 def check_pieces(bench):
     """Work so long that it goes by pieces: every 89th token, which falls into each of them."""
     height, width, heads, head_dim = 96, 96, 4, 512
@@ -292,6 +318,7 @@ def test(runner):
     check_positions(bench)
     check_frequencies(bench)
     check_output(bench)
+    check_cache(bench)
     check_pieces(bench)
     check_refused(bench)
     check_half_written(bench)

@@ -116,6 +116,7 @@ static int rotate(const struct apply_request *request, const struct job *job, vo
     struct prepared_job prepared = {0};
     bool is_auto = strcmp(request->device, "auto") == 0;
     int result = devices_choose(request->device, true, &list);
+    list.cache = request->cache;
     if (!result)
         result = device_open(&list, is_auto, request->minimum_limits ? ROPE2D_DEVICE_MINIMUM_LIMITS : 0,
                              &device, &choice);
@@ -219,6 +220,8 @@ static int run(int argc, char **argv) {
          .choice = &request.table, .choices = table_names},
         {"device", "DEVICE", "auto, cpu, vulkan:0, opencl:1, ...; default auto:\nthe first GPU, else the CPU",
          .text = &request.device},
+        {"cache", "FOLDER", "keep what drivers compile there, for the next time; must\nbe yours alone",
+         .text = &request.cache},
         {"minimum-limits", NULL, "keep to the limits that the API guarantees everywhere",
          .flag = &request.minimum_limits},
         {0},

@@ -22,6 +22,7 @@ struct apply_request {
     const char *unrotated, *unrotated_k;
     const char *device;
     int axes, pairing, layout, dtype, dtype_out, direction, angles, table;
+    const char *cache; // folder
     bool minimum_limits, model_fp32, factored;
 };
 

@@ -17,6 +17,7 @@ struct folders {
 
 struct check {
     const char *device;
+    const char *cache; // folder
     bool both_tables, minimum_limits;
     int table, angles;
     struct device_list list;
@@ -152,7 +153,7 @@ static int open_devices(struct check *check) {
     if (!result && !check->devices)
         return no_memory();
     for (size_t i = 0; i < check->list.count && !result; ++i) {
-        struct device_list one = {.items = &check->list.items[i], .count = 1};
+        struct device_list one = {.items = &check->list.items[i], .count = 1, .cache = check->cache};
         int opened = device_open(&one, false, flags, &check->devices[i], &choice);
         if (opened) {
             printf("FAIL %-24s %-9s does not open\n", "", check->list.items[i].name);
@@ -201,6 +202,8 @@ static int run(int argc, char **argv) {
         {"tables", NULL, "both kinds in turn, where the device has textures", .flag = &check.both_tables},
         {"angles", "double|fp32", "how angles are formed; default fp32, as most models\ndo",
          .choice = &check.angles, .choices = angles_names},
+        {"cache", "FOLDER", "keep what drivers compile there, for the next time; must\nbe yours alone",
+         .text = &check.cache},
         {"minimum-limits", NULL, "keep to the limits that the API guarantees everywhere",
          .flag = &check.minimum_limits},
         {0},

@@ -189,6 +189,7 @@ int device_open(const struct device_list *list, bool is_auto, uint32_t flags, ro
             .index = item->info.index,
             .flags = flags,
             .host = &message_host,
+            .cache_folder = list->cache,
         };
         rope2d_status status = rope2d_device_create(&params, device);
         *choice = item;

@@ -21,6 +21,7 @@ struct device_list {
     struct device_choice *items;
     size_t count;
     char missing[ROPE2D_BACKEND_COUNT][256]; // why a backend cannot be used; empty when it can
+    const char *cache;                       // the folder for what drivers compile; NULL: none
 };
 
 extern const char *const backend_names[]; // "cpu", "vulkan", "opencl", NULL
