@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import embed  # noqa: E402
 
 # What turns a spec and coordinates into rows and table; their headers are found by following includes.
-BUILDER = ("control", "elementary", "host", "merge", "positions", "rows", "spec", "status", "table", "units")
+BUILDER = ("control", "elementary", "host", "merge", "positions", "rows", "spec", "status", "table", "units", "vectors")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
@@ -55,7 +55,7 @@ def glsl_names(text):
     bindings = {}
     for number, name in re.findall(r"binding = (\d+)(?:,[^)]*)?\)\s+(?:readonly |writeonly )?(?:uniform|buffer) (\w+)", text):
         bindings.setdefault(int(number), "Table" if name == "sampler2D" else name)
-    slots = re.findall(r"binding = (\d+) \+ (\d+) \* k[^)]*\)\s+(?:readonly )?buffer (\w+?)##k", text)
+    slots = re.findall(r"binding = (\d+) \+ (\d+) \* k[^)]*\)\s+(?:readonly )?buffer (\w+?)##(?:suffix##)?k", text)
     return constants, bindings, [(int(first), int(step), name) for first, step, name in slots]
 
 
@@ -73,7 +73,7 @@ def instructions(module):
 
 def reflect(module):
     """Specialization constants and bindings of a module, by number."""
-    decorations, pointers, constants, bindings = {}, {}, [], {}
+    decorations, pointers, constants, bindings = {}, {}, [], []
     for code, operands in instructions(module):
         if code == 71:  # OpDecorate
             decorations.setdefault(operands[0], {})[operands[1]] = operands[2:]
@@ -84,15 +84,16 @@ def reflect(module):
             kind = "combined image sampler"
             if operands[2] != UNIFORM_CONSTANT:
                 kind = "storage buffer" if BUFFER_BLOCK in pointed or operands[2] != UNIFORM else "uniform buffer"
-            bindings[own[BINDING][0]] = {"set": own[DESCRIPTOR_SET][0], "type": kind}
+            bindings.append({"binding": own[BINDING][0], "set": own[DESCRIPTOR_SET][0], "type": kind})
     for of in decorations.values():
         constants += of.get(SPEC_ID, [])
-    return sorted(constants), dict(sorted(bindings.items()))
+    return sorted(constants), sorted(bindings, key=lambda one: (one["binding"], one["type"]))
 
 
 def describe_module(path, constants, names, slots):
     numbers, bindings = reflect(path.read_bytes())
-    for number, binding in bindings.items():
+    for binding in bindings:
+        number = binding["binding"]
         name = names.get(number, "?")
         for first, step, slot in slots:
             if number >= first and (number - first) % step == 0:
@@ -102,7 +103,7 @@ def describe_module(path, constants, names, slots):
         "file": f"spirv/{path.stem}.spv",
         "entry": "main",
         "constants": [{"id": number, "name": constants.get(number, "?")} for number in numbers],
-        "bindings": [{"binding": number, **binding} for number, binding in bindings.items()],
+        "bindings": bindings,
     }
 
 
