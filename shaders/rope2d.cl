@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// core.h and vector.h as OpenCL C 1.2. Built with -DR_IN, -DR_OUT, -DR_VECTOR, -DR_FLAGS and -DR_TEXTURE; never with
+// core.h and vector.h as OpenCL C 1.2. Built with -DR_IN, -DR_OUT, -DR_VECTOR, -DR_FLAGS and -DR_TEXTURE; with those
+// of token.h for CPUs; never with
 // -cl-mad-enable or -cl-fast-relaxed-math, which fuse in spite of the pragma.
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -158,7 +159,9 @@ static void r_store(R_MEM uint k, uint at, uint bits) {
 #endif
 
 #include "core.h"
-#if R_VECTOR
+#ifdef R_RUN
+#include "token.h"
+#elif R_VECTOR
 #include "vector.h"
 #endif
 
@@ -178,7 +181,9 @@ __kernel void rope2d(r_words shape, __global const uint *units, __global const i
     memory.out[2] = out2;
     memory.in[3] = in3;
     memory.out[3] = out3;
-#if R_VECTOR
+#ifdef R_RUN
+    r_token_lane(&memory, table, (uint)get_group_id(0));
+#elif R_VECTOR
     r_vector_lane(&memory, table, (uint)get_group_id(0), (uint)get_local_id(0));
 #else
     r_invocation(&memory, table, (uint)get_global_id(0));

@@ -9,14 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_TEXT = 1 << 16, MAX_EDITS = 4, FILES = 6 };
+enum { MAX_TEXT = 1 << 16, MAX_EDITS = 6, FILES = 7 };
 
 static tally counts;
 
-static const char *const files[FILES] = {"rope2d.cl",    "core.h",  "vector.h",
+static const char *const files[FILES] = {"rope2d.cl",    "core.h",  "vector.h", "token.h",
                                          "arithmetic.h", "shape.h", "element.h"};
 
-// The first `from` becomes `to`, in whichever file has it.
+// The first `from` becomes `to`, in each file that has it.
 typedef struct edit {
     const char *from;
     const char *to;
@@ -68,11 +68,11 @@ static bool copy_kernels(char *folder, size_t size, const edit *edits, unsigned 
         if (!read_kernel(files[i], text))
             return false;
         for (unsigned e = 0; e < edit_count; e++)
-            made += apply_edit(&edits[e], text);
+            made |= (unsigned)apply_edit(&edits[e], text) << e;
         if (!write_kernel(folder, files[i], text))
             return false;
     }
-    return made == edit_count;
+    return made == (1u << edit_count) - 1;
 }
 
 static void remove_kernels(const char *folder) {
@@ -161,27 +161,47 @@ typedef struct fault {
     const char *driver; // where this compiler shows it; NULL: everywhere
 } fault;
 
+// The turn of shaders/token.h.
+#define TOKEN_COSINES "r_vload(0, token->cosines + 2u * pair)"
+#define TOKEN_SINES   "r_vload(0, token->sines + 2u * pair)"
+#define TOKEN_FIRST   "r_floats first = v * " TOKEN_COSINES ";"
+#define TOKEN_SECOND  "r_floats second = other * " TOKEN_SINES ";"
+
 static const fault faults[] = {
     // Products apart from their sums are fused by nobody here, so the control writes them as one expression.
     {"contraction",
      {{"#pragma OPENCL FP_CONTRACT OFF", ""},
       {"float turned = a - b;", "float turned = c * lo - s * hi;"},
-      {"float turned = a + b;", "float turned = s * lo + c * hi;"}},
-     3,
+      {"float turned = a + b;", "float turned = s * lo + c * hi;"},
+      {TOKEN_FIRST, "r_floats first = v * " TOKEN_COSINES " + other * " TOKEN_SINES ";"},
+      {TOKEN_SECOND, "r_floats second = (r_floats)(-0.0f);"}},
+     5,
      ROPE2D_F32,
      "pocl"},
     {"a fused multiply-add",
-     {{"float turned = a - b;", "float turned = fma(c, lo, -b);"}},
-     1,
+     {{"float turned = a - b;", "float turned = fma(c, lo, -b);"},
+      {TOKEN_FIRST, "r_floats first = fma(v, " TOKEN_COSINES ", other * " TOKEN_SINES ");"},
+      {TOKEN_SECOND, "r_floats second = (r_floats)(-0.0f);"}},
+     3,
      ROPE2D_F32,
      NULL},
-    {"a wrong sign", {{"float turned = a - b;", "float turned = a + b;"}}, 1, ROPE2D_F32, NULL},
+    {"a wrong sign",
+     {{"float turned = a - b;", "float turned = a + b;"},
+      {"(float4)(-two.y, two.y, -two.w", "(float4)(two.y, two.y, two.w"}},
+     2,
+     ROPE2D_F32,
+     NULL},
     {"a swapped axis",
-     {{"R_UNIT_AXIS(word, 0u), a_pair", "1u - R_UNIT_AXIS(word, 0u), a_pair"}},
-     1,
+     {{"R_UNIT_AXIS(word, 0u), a_pair", "1u - R_UNIT_AXIS(word, 0u), a_pair"},
+      {"row_at, R_UNIT_AXIS(word, i)", "row_at, 1u - R_UNIT_AXIS(word, i)"}},
+     2,
      ROPE2D_F32,
      NULL},
-    {"a wrong pairing", {{"x = R_UINT4(v.a.x, v.a.z", "x = R_UINT4(v.a.x, v.a.y"}}, 1, ROPE2D_F32, NULL},
+    {"a wrong pairing",
+     {{"x = R_UINT4(v.a.x, v.a.z", "x = R_UINT4(v.a.x, v.a.y"}, {"v.s10325476", "v.s01325476"}},
+     2,
+     ROPE2D_F32,
+     NULL},
     {"bf16 toward zero", {{"(f + 0x7fffu + ((f >> 16) & 1u)) >> 16", "f >> 16"}}, 1, ROPE2D_BF16, NULL},
     {"f16 toward zero",
      {{"rest - 0x38000000u + 0xfffu + ((rest >> 13) & 1u)", "rest - 0x38000000u"}},

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define STAGING_BYTES  ((uint64_t)256 << 20) // of all tensors of a piece
+#define TILE_TOKENS    4                     // of a work-item that has tokens whole
 #define GPU_LANES      (256u * 1024)         // about what the largest GPUs have under way at once
 #define MEMORY_DIVISOR 4                     // of the device's memory that one apply may take
 
@@ -45,6 +46,7 @@ rope2d_stage_limits rope2d_cl_limits(const rope2d_plan *plan) {
         .slots = plan->tensors_per_dispatch,
         .group_size = rope2d_cl_group_size(plan, false),
         .vector_group = rope2d_cl_group_size(plan, true),
+        .tile_tokens = ((const rope2d_cl_plan *)plan->impl)->takes_tokens ? TILE_TOKENS : 0,
         .enough_lanes = info->is_software ? 0 : GPU_LANES,
         .offset_alignment = 16,
     };

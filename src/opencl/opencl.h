@@ -223,6 +223,7 @@ typedef struct rope2d_cl_variant {
 typedef struct rope2d_cl_plan {
     rope2d_cl_variant single;
     rope2d_cl_variant vector; // nothing where the pattern has no vector units
+    bool takes_tokens;        // its work-items have tokens whole: shaders/token.h
 } rope2d_cl_plan;
 
 rope2d_plan_create_fn rope2d_opencl_plan_create;

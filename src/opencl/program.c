@@ -23,19 +23,51 @@ static void log_build(const rope2d_cl_device *device, cl_program program) {
     rope2d_release(cl->host, text, (uint64_t)size + 1, 1);
 }
 
-static rope2d_status build(const rope2d_plan *plan, const rope2d_cl_source *source, bool vector,
-                           uint32_t flags, rope2d_cl_variant *variant) {
+// What a kernel is built for.
+typedef struct kernel_kind {
+    bool vector;
+    bool tokens;
+    const rope2d_units *units;
+} kernel_kind;
+
+// Drivers that compile work-items which run by themselves into vectors of the CPU. Measured: PoCL 3.1, where
+// the lanes of shaders/vector.h reach 0.35 of a copy and tokens 0.9. Rusticl on llvmpipe, of the same type,
+// is the other way about: its lanes are the vectors.
+static bool takes_tokens(const rope2d_plan *plan) {
+    const uint32_t other = R_TWO_ANGLES_FLAG | R_HEAD_TABLE_FLAG | R_FACTORED_FLAG;
+    return strstr(plan->device->info.driver, "(PoCL)") != NULL &&
+           (rope2d_plan_vectors(plan)->flags & other) == 0;
+}
+
+static kernel_kind choose_kind(const rope2d_plan *plan, bool vector) {
+    const rope2d_units *eights = &plan->pattern.vector[1];
+    kernel_kind kind = {vector, vector && takes_tokens(plan), &plan->pattern.single};
+    if (vector)
+        kind.units = kind.tokens && eights->count > 0 ? eights : rope2d_plan_vectors(plan);
+    return kind;
+}
+
+static rope2d_status build(const rope2d_plan *plan, const rope2d_cl_source *source, const kernel_kind *kind,
+                           rope2d_cl_variant *variant) {
     rope2d_cl_device *device = plan->device->impl;
     const rope2d_cl *cl = &device->cl;
     rope2d_cl_cached *compiled = &variant->compiled;
     rope2d_status status = ROPE2D_OK;
     const char *text = source->text;
-    char options[256];
+    char options[384];
     // Nothing that lets a compiler fuse or reorder: -cl-mad-enable does so in spite of the pragma.
     snprintf(options, sizeof(options),
              "-cl-std=CL1.2 -DR_IN=%uu -DR_OUT=%uu -DR_VECTOR=%d -DR_FLAGS=%uu -DR_TEXTURE=%d",
-             (unsigned)plan->in, (unsigned)plan->out, vector, (unsigned)flags,
+             (unsigned)plan->in, (unsigned)plan->out, kind->vector, (unsigned)kind->units->flags,
              plan->table_kind == ROPE2D_TABLE_TEXTURE);
+    if (kind->tokens) {
+        const size_t length = strlen(options);
+        snprintf(options + length, sizeof(options) - length,
+                 " -DR_RUN=%d -DR_PAIRS=%u -DR_RUN_UNITS=%uu -DR_RUN_PAIR_UNITS=%uu",
+                 (kind->units->flags & R_EIGHT_FLAG) != 0 ? 8 : 4,
+                 (unsigned)(plan->pattern.pairs > 0 ? plan->pattern.pairs : 1), (unsigned)kind->units->count,
+                 (unsigned)kind->units->pairs);
+    }
     if (!rope2d_cl_cache_find(device, source, options, KERNEL_NAME, compiled)) {
         CL_MAKE(compiled->program,
                 cl->CreateProgramWithSource(device->context, 1, &text, &source->size, &cl_code));
@@ -61,18 +93,19 @@ static rope2d_status variant_create(const rope2d_plan *plan, const rope2d_cl_sou
                                     rope2d_cl_variant *variant) {
     const rope2d_cl_device *device = plan->device->impl;
     const rope2d_cl *cl = &device->cl;
-    const rope2d_units *units = vector ? rope2d_plan_vectors(plan) : &plan->pattern.single;
+    const kernel_kind kind = choose_kind(plan, vector);
+    const rope2d_units *units = kind.units;
     const uint64_t words = vector ? 2 * (uint64_t)units->count : units->count;
     rope2d_status status = ROPE2D_OK;
     cl_kernel kernel = NULL;
     size_t most = 0;
-    OWN(build(plan, source, vector, units->flags, variant));
+    OWN(build(plan, source, &kind, variant));
     OWN(rope2d_cl_buffer_create(device, words * sizeof(*units->words), units->words, &variant->units));
     OWN(rope2d_cl_kernel_create(device, variant, &kernel));
     CL(cl->GetKernelWorkGroupInfo(kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof(most), &most, NULL));
     if (most > plan->device->info.max_group_size)
         most = plan->device->info.max_group_size;
-    variant->group_size = power_of_two_at_most(most, vector ? VECTOR_GROUP : GROUP_SIZE);
+    variant->group_size = kind.tokens ? 1 : power_of_two_at_most(most, vector ? VECTOR_GROUP : GROUP_SIZE);
 fail:
     if (kernel)
         cl->ReleaseKernel(kernel);
@@ -99,7 +132,8 @@ rope2d_status rope2d_opencl_plan_create(rope2d_plan *plan) {
              plan->pattern.angles == 2 ? "_two" : "");
     OWN(rope2d_cl_source_create(front, KERNEL_FILE, &source));
     OWN(variant_create(plan, &source, false, &own->single));
-    if (vectors->count > 0 && vectors->count <= front->info.max_group_size)
+    own->takes_tokens = takes_tokens(plan);
+    if (vectors->count > 0 && (own->takes_tokens || vectors->count <= front->info.max_group_size))
         OWN(variant_create(plan, &source, true, &own->vector));
 fail:
     rope2d_cl_source_destroy(front, &source);
