@@ -45,3 +45,7 @@ const char *rope2d_status_name(rope2d_status status) {
         return "ROPE2D_STATUS_UNKNOWN";
     return names[status];
 }
+
+uint32_t rope2d_version(void) {
+    return ROPE2D_VERSION_MAJOR * 1000000u + ROPE2D_VERSION_MINOR * 1000u + ROPE2D_VERSION_PATCH;
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The names of the statuses, the log, memory.
 #include "check.h"
+#include "config.h"
 #include "fake_device.h"
 
 #include <stdio.h>
@@ -10,8 +11,8 @@ static void test_names(void) {
     bool good = true;
     for (int i = 0; i < ROPE2D_STATUS_COUNT; i++) {
         const char *name = rope2d_status_name((rope2d_status)i);
-        good = good && name != NULL &&
-               strncmp(name, i == 0 ? "ROPE2D_OK" : "ROPE2D_ERROR_", i == 0 ? 10 : 13) == 0;
+        const char *begin = i == ROPE2D_OK || i == ROPE2D_NOT_READY ? "ROPE2D_" : "ROPE2D_ERROR_";
+        good = good && name != NULL && strncmp(name, begin, strlen(begin)) == 0;
         for (int j = 0; good && j < i; j++)
             good = strcmp(name, rope2d_status_name((rope2d_status)j)) != 0;
     }
@@ -21,6 +22,17 @@ static void test_names(void) {
     CHECK(strcmp(rope2d_status_name((rope2d_status)ROPE2D_STATUS_COUNT), "ROPE2D_STATUS_UNKNOWN") == 0 &&
               strcmp(rope2d_status_name((rope2d_status)4711), "ROPE2D_STATUS_UNKNOWN") == 0,
           "other numbers are unknown");
+}
+
+// The build's version, the header's and the library's.
+static void test_version(void) {
+    char text[32];
+    const uint32_t version = rope2d_version();
+    (void)snprintf(text, sizeof(text), "%u.%u.%u", (unsigned)(version / 1000000),
+                   (unsigned)(version / 1000 % 1000), (unsigned)(version % 1000));
+    CHECK(strcmp(text, ROPE2D_VERSION) == 0, "the library says %s, the build " ROPE2D_VERSION, text);
+    CHECK(version == ROPE2D_VERSION_MAJOR * 1000000u + ROPE2D_VERSION_MINOR * 1000u + ROPE2D_VERSION_PATCH,
+          "the header's version");
 }
 
 static void test_host(void) {
@@ -49,6 +61,7 @@ static void test_host(void) {
 
 int main(void) {
     test_names();
+    test_version();
     test_host();
     return check_finish();
 }

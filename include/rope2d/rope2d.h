@@ -45,6 +45,10 @@
 extern "C" {
 #endif
 
+// The version of the library that runs, where the macros are that of the header: major * 1,000,000 +
+// minor * 1,000 + patch. Any thread may call it.
+ROPE2D_API uint32_t rope2d_version(void);
+
 // ------------------------------------------------------------------------------------------------------------
 // status
 
