@@ -11,7 +11,7 @@
 #include "progress.h"
 #include "rope2d/rope2d_vulkan.h"
 
-enum { RECORDS = 64, REPEATS = 15 };
+enum { RECORDS = 501 };
 
 static uint64_t most_bytes(const struct bench_engine *engine) {
     (void)engine;
@@ -88,24 +88,22 @@ static int issue(struct bench_engine *engine, const struct bench_rotation *rotat
                  uint64_t *allocations) {
     struct vulkan *vulkan = engine->impl;
     rope2d_vulkan_binding *const *bindings = rotation->impl;
-    double each[REPEATS];
-    int result = STATUS_OK;
+    double each[RECORDS];
+    int result = bench_vulkan_begin(engine);
     *allocations = 0;
-    for (int repeat = 0; repeat < REPEATS && !result; ++repeat) {
-        rope2d_status status = ROPE2D_OK;
-        result = bench_vulkan_begin(engine);
+    for (int i = 0; i < RECORDS && !result; ++i) {
         uint64_t before = bench_allocations();
         double begin = seconds_now();
-        for (int i = 0; i < RECORDS && !status && !result; ++i)
-            status = rope2d_vulkan_record(bindings[0], vulkan->commands);
-        each[repeat] = (seconds_now() - begin) / RECORDS;
+        rope2d_status status = rope2d_vulkan_record(bindings[0], vulkan->commands);
+        each[i] = seconds_now() - begin;
         *allocations += bench_allocations() - before;
-        if (status)
-            result = message_status(status, engine->choice->name);
-        vkEndCommandBuffer(vulkan->commands);
+        bench_vulkan_barrier(vulkan->commands);
+        result = status ? message_status(status, engine->choice->name) : STATUS_OK;
     }
     if (!result)
-        *seconds = bench_spread_of(each, REPEATS).median;
+        result = vulkan_check(engine, vkEndCommandBuffer(vulkan->commands), "vkEndCommandBuffer");
+    if (!result)
+        *seconds = bench_spread_of(each, RECORDS).median;
     return result;
 }
 

@@ -67,6 +67,7 @@ VkBuffer bench_vulkan_buffer(const struct vulkan *vulkan, uint32_t set, int buff
 // bench_vulkan_submit.c: begins the command buffer, with a timestamp; ends it with another, submits and
 // waits.
 int bench_vulkan_begin(struct bench_engine *engine);
+void bench_vulkan_barrier(VkCommandBuffer commands);
 int bench_vulkan_submit(struct bench_engine *engine, struct bench_sample *sample);
 
 // bench_vulkan_kernels.c

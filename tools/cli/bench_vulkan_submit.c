@@ -16,7 +16,7 @@ int bench_vulkan_begin(struct bench_engine *engine) {
 }
 
 // Everything written is there for whoever comes next, the host included.
-static void publish(VkCommandBuffer commands) {
+void bench_vulkan_barrier(VkCommandBuffer commands) {
     VkMemoryBarrier barrier = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
         .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
@@ -43,7 +43,7 @@ int bench_vulkan_submit(struct bench_engine *engine, struct bench_sample *sample
     VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                          .commandBufferCount = 1,
                          .pCommandBuffers = &vulkan->commands};
-    publish(vulkan->commands);
+    bench_vulkan_barrier(vulkan->commands);
     if (vulkan->queries)
         vkCmdWriteTimestamp(vulkan->commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, vulkan->queries, 1);
     int result = vulkan_check(engine, vkEndCommandBuffer(vulkan->commands), "vkEndCommandBuffer");
