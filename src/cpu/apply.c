@@ -103,15 +103,15 @@ static void task(void *data, uint32_t index) {
 
 // One for each thread where all fits the threads' own caches: a tensor that is rotated again then finds its
 // parts where they were. Past that several, so that a thread that started late finds something left.
-static uint32_t count_tasks(const job *j) {
+static uint32_t count_tasks(job *j) {
     const rope2d_plan *plan = j->plan;
     const uint64_t head_bytes =
         (uint64_t)plan->pattern.head_dim * (rope2d_element_size(plan->in) + rope2d_element_size(plan->out));
     const uint64_t task_heads = TASK_BYTES / head_bytes + 1;
     const uint64_t tasks = j->heads / task_heads + (j->heads % task_heads != 0);
     const uint64_t threads = rope2d_threads(&plan->device->host);
-    const bool is_small = j->heads / threads * head_bytes < OWN_CACHE_BYTES;
-    const uint64_t most = is_small || threads == 1 ? threads : TASKS_PER_THREAD * threads;
+    j->is_small = j->heads / threads * head_bytes < OWN_CACHE_BYTES;
+    const uint64_t most = j->is_small || threads == 1 ? threads : TASKS_PER_THREAD * threads;
     return (uint32_t)(tasks < most ? tasks : most);
 }
 
@@ -133,7 +133,7 @@ void rope2d_cpu_job_fill(job *j) {
     j->tasks = count_tasks(j);
     j->head_bytes = pattern->head_dim * rope2d_element_size(plan->out);
     j->streams = j->vector && is_past_caches(j);
-    j->by_tokens = j->vector && tokens_of(j->work) >= (uint64_t)MIN_TOKENS * j->tasks;
+    j->by_tokens = j->vector && j->is_small && tokens_of(j->work) >= (uint64_t)MIN_TOKENS * j->tasks;
 }
 
 static void run(job *j) {

@@ -20,6 +20,7 @@ typedef struct rope2d_cpu_job {
     uint32_t tasks;
     uint32_t head_bytes; // of an output
     bool streams;        // outputs that are not in place go past the caches
+    bool is_small;       // fits the threads' own caches
     bool by_tokens;      // a task is a range of tokens of all tensors, so that tables are staged once
 } rope2d_cpu_job;
 

@@ -18,4 +18,13 @@ void rope2d_stream(unsigned char *to, const unsigned char *from, size_t size);
 // Before another thread may see what was streamed.
 void rope2d_stream_end(void);
 
+// Asks for a line that will be read.
+static inline void rope2d_fetch(const void *line) {
+#if defined(__GNUC__)
+    __builtin_prefetch(line);
+#else
+    (void)line;
+#endif
+}
+
 #endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "vector.h"
 
+#include "../../shaders/shape.h"
+
 #include <inttypes.h>
 
 // More pairs would need more room on the stack of a task.
@@ -89,13 +91,13 @@ static void add_segments(rope2d_vector *v, const rope2d_pattern *pattern) {
 static void add_passes(rope2d_vector *v, const rope2d_pattern *pattern) {
     const uint32_t element = rope2d_element_size(v->kernel->element);
     const rope2d_units *single = &pattern->single;
+    uint32_t end = 0; // of the channels before
     for (uint32_t i = single->pairs; i < single->count; i++) {
-        const uint32_t at = (single->words[i] & 0xfff) * element;
-        rope2d_pass *before = v->pass_count > 0 ? &v->passes[v->pass_count - 1] : NULL;
-        if (before && before->first + before->size == at)
-            before->size += element;
-        else
-            v->passes[v->pass_count++] = (rope2d_pass){at, element};
+        const uint32_t at = R_UNIT_LO(single->words[i]) * element;
+        if (i == single->pairs || at != end)
+            v->passes[v->pass_count++] = (rope2d_pass){at, 0};
+        v->passes[v->pass_count - 1].size += element;
+        end = at + element;
     }
 }
 

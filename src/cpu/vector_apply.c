@@ -8,8 +8,9 @@
 
 // A tile: what one call of a kernel gets.
 #define TILE_FLOATS   2048
-#define TILE_TABLES   8
+#define TILE_TABLES   4
 #define SCRATCH_BYTES 4096
+#define FETCHED_HEADS 1
 #define MAX_ENTRIES   256 // pairs of a plan; see vector.c
 
 // Heads whose tables are staged together: those of a tile of tokens, or where each head has frequencies of
@@ -210,6 +211,21 @@ static void rotate_token(heads_tile *tile, turning turns, tables *t) {
     }
 }
 
+// Asks for a token's heads while its table is staged, where both are of about one size: the processor would
+// look for nothing else meanwhile.
+static void fetch(const heads_tile *tile, uint64_t token) {
+    const rope2d_cpu_job *job = tile->job;
+    const uint32_t element = rope2d_element_size(job->plan->in);
+    for (uint32_t i = 0; i < tile->tensor_count; i++) {
+        const rope2d_checked_tensor *tensor = &tile->tensors[i];
+        const unsigned char *at = rope2d_cpu_head(&tensor->in, element, tile->batch, tile->token + token, 0);
+        if (tensor->heads > FETCHED_HEADS)
+            continue;
+        for (uint32_t byte = 0; byte < job->head_bytes; byte += ROPE2D_STREAM_LINE)
+            rope2d_fetch(at + byte);
+    }
+}
+
 // As many whole tokens of all its tensors as a tile takes, up to `most`; returns how many.
 static uint32_t rotate_tokens(heads_tile *tile, uint64_t most, tables *t) {
     const rope2d_cpu_job *job = tile->job;
@@ -223,11 +239,13 @@ static uint32_t rotate_tokens(heads_tile *tile, uint64_t most, tables *t) {
         uint32_t room = TILE_FLOATS / v->staged;
         room = room < TILE_TABLES ? room : TILE_TABLES;
         room = room < most ? room : (uint32_t)most;
+        fetch(tile, 0);
         stage_rows(job, rows, 0, t, t->staged);
         for (; tile->tokens < room; tile->tokens++) {
             rows += axes;
             if (turning_of(rows, axes) != TURNS)
                 break;
+            fetch(tile, tile->tokens);
             stage_rows(job, rows, 0, t, t->staged + (size_t)tile->tokens * v->staged);
         }
     }
