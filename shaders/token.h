@@ -16,8 +16,8 @@
 #define r_as_floats   R_JOIN(as_, r_floats)
 #define r_as_uints    R_JOIN(as_, r_uints)
 #define r_as_ints     R_JOIN(as_, r_ints)
-#define r_to_uints    R_JOIN(convert_, r_uints)
-#define r_to_halves   R_JOIN(convert_, r_halves)
+#define r_to_uints(v)  __builtin_convertvector(v, r_uints)
+#define r_to_halves(v) __builtin_convertvector(v, r_halves)
 
 #if R_FLAGS & 8 // R_INTERLEAVED_FLAG: each channel has its own copy, the los' sines negative
 #define R_COPIES 2
@@ -53,8 +53,8 @@ static r_uints r_widen_bits(r_uints h) {
 #if R_IN == 1
     r_uints rest = h & 0x7fffu;
     r_uints small = r_as_uints(r_as_floats(rest + 0x3f000000u) - 0.5f);
-    r_uints large = (rest << 13) + select((r_uints)0x38000000u, (r_uints)0x70000000u, rest >= 0x7c00u);
-    return ((h & 0x8000u) << 16) | select(large, small, rest < 0x400u);
+    r_uints large = (rest << 13) + (rest >= 0x7c00u ? (r_uints)0x70000000u : (r_uints)0x38000000u);
+    return ((h & 0x8000u) << 16) | (rest < 0x400u ? small : large);
 #elif R_IN == 2
     return h << 16;
 #else
@@ -67,12 +67,12 @@ static r_uints r_narrow_bits(r_uints f) {
     r_uints rest = f & 0x7fffffffu;
     r_uints small = r_as_uints(r_as_floats(rest) + 0.5f) - 0x3f000000u;
     r_uints large = (rest - 0x38000000u + 0xfffu + ((rest >> 13) & 1u)) >> 13;
-    r_uints number = select(min(large, (r_uints)0x7c00u), small, rest < 0x38800000u);
+    r_uints number = rest < 0x38800000u ? small : (large < 0x7c00u ? large : (r_uints)0x7c00u);
     r_uints nan = 0x7e00u | ((rest >> 13) & 0x3ffu);
-    return ((f >> 16) & 0x8000u) | select(number, nan, rest > 0x7f800000u);
+    return ((f >> 16) & 0x8000u) | (rest > 0x7f800000u ? nan : number);
 #elif R_OUT == 2
     r_uints rounded = (f + 0x7fffu + ((f >> 16) & 1u)) >> 16;
-    return select(rounded, (f >> 16) | 0x40u, (f & 0x7fffffffu) > 0x7f800000u);
+    return (f & 0x7fffffffu) > 0x7f800000u ? (f >> 16) | 0x40u : rounded;
 #else
     return f;
 #endif
@@ -87,10 +87,10 @@ static r_uints r_pass_bits(r_uints bits) {
 }
 
 // first + second, or what was there before.
-static r_uints r_sum_bits(const r_token *token, uint at, r_uints bits, r_floats first, r_floats second) {
+static r_uints r_sum_bits(const r_token *token, bool has_keeps, uint at, r_uints bits, r_floats first, r_floats second) {
     r_uints turned = r_narrow_bits(r_as_uints(first + second));
-    if (token->has_keeps)
-        turned = select(turned, r_pass_bits(bits), r_vload(0, token->keeps + at));
+    if (has_keeps)
+        turned = r_vload(0, token->keeps + at) < 0 ? r_pass_bits(bits) : turned;
     return turned;
 }
 
@@ -124,7 +124,7 @@ static void r_read_token(R_MEM uint row_at, r_token *token) {
 }
 
 #if R_COPIES == 2
-static void r_turn_run(const r_token *token, __global const uint *in, __global uint *out, uint at, uint out_at,
+static void r_turn_run(const r_token *token, bool has_keeps, __global const uint *in, __global uint *out, uint at, uint out_at,
                        uint pair) {
     r_uints bits = r_load_bits(in, at);
     r_floats v = r_as_floats(r_widen_bits(bits));
@@ -135,11 +135,11 @@ static void r_turn_run(const r_token *token, __global const uint *in, __global u
 #endif
     r_floats first = v * r_vload(0, token->cosines + 2u * pair);
     r_floats second = other * r_vload(0, token->sines + 2u * pair);
-    r_store_bits(out, out_at, r_sum_bits(token, 2u * pair, bits, first, second));
+    r_store_bits(out, out_at, r_sum_bits(token, has_keeps, 2u * pair, bits, first, second));
 }
 #endif
 
-static void r_turn_head(R_MEM const r_token *token, uint in_at, uint out_at) {
+static void r_turn_head(R_MEM const r_token *token, bool has_keeps, uint in_at, uint out_at) {
     __global const uint *in = memory->in[0];
     __global uint *out = memory->out[0];
     for (uint unit = 0u; unit < R_RUN_PAIR_UNITS; unit++) {
@@ -148,9 +148,9 @@ static void r_turn_head(R_MEM const r_token *token, uint in_at, uint out_at) {
         uint a = R_UNIT_LO(word);
         uint b = R_UNIT_HI(word);
 #if R_COPIES == 2
-        r_turn_run(token, in, out, in_at + a, out_at + a, R_UNIT_LO(pairs));
+        r_turn_run(token, has_keeps, in, out, in_at + a, out_at + a, R_UNIT_LO(pairs));
         if (b != a)
-            r_turn_run(token, in, out, in_at + b, out_at + b, R_UNIT_HI(pairs));
+            r_turn_run(token, has_keeps, in, out, in_at + b, out_at + b, R_UNIT_HI(pairs));
 #else
         uint pair = R_UNIT_LO(pairs);
         r_uints lo_bits = r_load_bits(in, in_at + a);
@@ -160,8 +160,8 @@ static void r_turn_head(R_MEM const r_token *token, uint in_at, uint out_at) {
         r_floats c = r_vload(0, token->cosines + pair);
         r_floats s = r_vload(0, token->sines + pair);
         r_floats product = s * hi;
-        r_store_bits(out, out_at + a, r_sum_bits(token, pair, lo_bits, c * lo, -product));
-        r_store_bits(out, out_at + b, r_sum_bits(token, pair, hi_bits, s * lo, c * hi));
+        r_store_bits(out, out_at + a, r_sum_bits(token, has_keeps, pair, lo_bits, c * lo, -product));
+        r_store_bits(out, out_at + b, r_sum_bits(token, has_keeps, pair, hi_bits, s * lo, c * hi));
 #endif
     }
     for (uint unit = R_RUN_PAIR_UNITS; unit < R_RUN_UNITS; unit++) {
@@ -199,7 +199,10 @@ static void r_token_lane(R_MEM uint group) {
         uint out_at = out_batch + t * R_SHAPE(tensor + R_OUT_TOKEN_STRIDE);
         r_read_token(R_M R_RANGE(R_ROW_FIRST) + batch * R_SHAPE(R_ROW_BATCH_STRIDE) + t * R_SHAPE(R_ROW_AXES), &token);
         for (uint head = 0u; head < R_SHAPE(tensor + R_HEADS); head++) {
-            r_turn_head(R_M & token, in_at, out_at);
+            if (token.has_keeps) // a constant each time
+                r_turn_head(R_M & token, true, in_at, out_at);
+            else
+                r_turn_head(R_M & token, false, in_at, out_at);
             in_at += R_SHAPE(tensor + R_IN_HEAD_STRIDE);
             out_at += R_SHAPE(tensor + R_OUT_HEAD_STRIDE);
         }
