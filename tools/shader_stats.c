@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+//
+// What a driver makes of the Vulkan kernels, without running them: compiles each variant and prints what
+// VK_KHR_pipeline_executable_properties says of it as JSON lines. For shader_stats.py, which knows what to
+// ask.
+#define VK_NO_PROTOTYPES
+#include <volk.h>
+
+#include "stage.h"
+#include "vulkan/fold.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static VkDevice device;
+static VkPipelineLayout layouts[2];
+
+static void need(VkResult result, const char *what) {
+    if (result == VK_SUCCESS)
+        return;
+    fprintf(stderr, "shader_stats: %s: %d\n", what, (int)result);
+    exit(77);
+}
+
+static void create_device(void) {
+    static const char *const extensions[] = {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME};
+    const float priority = 1;
+    uint32_t count = 1;
+    VkPhysicalDevice physical = VK_NULL_HANDLE;
+    VkInstance instance = VK_NULL_HANDLE;
+    need(volkInitialize(), "no Vulkan loader");
+    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                           .apiVersion = VK_API_VERSION_1_1};
+    const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                       .pApplicationInfo = &application};
+    need(vkCreateInstance(&info, NULL, &instance), "vkCreateInstance");
+    volkLoadInstance(instance);
+    const VkResult listed = vkEnumeratePhysicalDevices(instance, &count, &physical);
+    need(listed == VK_INCOMPLETE ? VK_SUCCESS : listed, "vkEnumeratePhysicalDevices");
+    need(count == 1 ? VK_SUCCESS : VK_ERROR_INITIALIZATION_FAILED, "no device");
+    const VkDeviceQueueCreateInfo queue = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueCount = 1, .pQueuePriorities = &priority};
+    VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR features = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
+        .pipelineExecutableInfo = VK_TRUE};
+    const VkDeviceCreateInfo made = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                     .pNext = &features,
+                                     .queueCreateInfoCount = 1,
+                                     .pQueueCreateInfos = &queue,
+                                     .enabledExtensionCount = 1,
+                                     .ppEnabledExtensionNames = extensions};
+    need(vkCreateDevice(physical, &made, NULL, &device), "vkCreateDevice");
+    volkLoadDevice(device);
+}
+
+// As src/vulkan/pipeline.c makes them.
+static void create_layout(uint32_t is_texture) {
+    VkDescriptorSetLayoutBinding bindings[8];
+    for (uint32_t i = 0; i < 8; i++)
+        bindings[i] = (VkDescriptorSetLayoutBinding){
+            .binding = i,
+            .descriptorType = i < 2                  ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER
+                              : i == 3 && is_texture ? VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER
+                                                     : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .descriptorCount = 1,
+            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
+    const VkDescriptorSetLayoutCreateInfo info = {.sType =
+                                                      VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                                                  .bindingCount = 8,
+                                                  .pBindings = bindings};
+    VkDescriptorSetLayout set = VK_NULL_HANDLE;
+    need(vkCreateDescriptorSetLayout(device, &info, NULL, &set), "vkCreateDescriptorSetLayout");
+    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, R_RANGE_WORDS * sizeof(uint32_t)};
+    const VkPipelineLayoutCreateInfo made = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                             .setLayoutCount = 1,
+                                             .pSetLayouts = &set,
+                                             .pushConstantRangeCount = 1,
+                                             .pPushConstantRanges = &range};
+    need(vkCreatePipelineLayout(device, &made, NULL, &layouts[is_texture]), "vkCreatePipelineLayout");
+}
+
+static uint32_t *read_words(const char *path, uint64_t *count) {
+    uint32_t *words = calloc(1, 1u << 20);
+    FILE *file = fopen(path, "rb");
+    if (file == NULL || words == NULL) {
+        fprintf(stderr, "shader_stats: cannot read %s\n", path);
+        exit(1);
+    }
+    *count = fread(words, 4, 1u << 18, file);
+    fclose(file);
+    return words;
+}
+
+static VkPipeline compile(const uint32_t *words, uint64_t count, const uint32_t values[4]) {
+    const rope2d_host host = rope2d_host_resolve(NULL);
+    uint32_t *folded = NULL;
+    uint64_t bytes = 0;
+    if (rope2d_vulkan_fold(&host, words, count, values, 4, &folded, &bytes) != ROPE2D_OK)
+        exit(1);
+    const VkShaderModuleCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = (size_t)bytes, .pCode = folded};
+    VkShaderModule module = VK_NULL_HANDLE;
+    need(vkCreateShaderModule(device, &info, NULL, &module), "vkCreateShaderModule");
+    rope2d_release(&host, folded, count, 4);
+    VkSpecializationMapEntry entries[4];
+    for (uint32_t i = 0; i < 4; i++)
+        entries[i] = (VkSpecializationMapEntry){i, 4 * i, 4};
+    const VkSpecializationInfo constants = {4, entries, 16, values};
+    const VkComputePipelineCreateInfo made = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .flags = VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR |
+                 VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = module,
+                  .pName = "main",
+                  .pSpecializationInfo = &constants},
+        .layout = layouts[(values[3] & R_TEXTURE_FLAG) != 0]};
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    need(vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &made, NULL, &pipeline),
+         "vkCreateComputePipelines");
+    vkDestroyShaderModule(device, module, NULL);
+    return pipeline;
+}
+
+static void print_statistics(VkPipeline pipeline) {
+    VkPipelineExecutableStatisticKHR statistics[32];
+    uint32_t count = 32;
+    for (uint32_t i = 0; i < count; i++)
+        statistics[i] =
+            (VkPipelineExecutableStatisticKHR){.sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_STATISTIC_KHR};
+    const VkPipelineExecutableInfoKHR info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR,
+                                              .pipeline = pipeline};
+    need(vkGetPipelineExecutableStatisticsKHR(device, &info, &count, statistics), "no statistics");
+    for (uint32_t i = 0; i < count; i++)
+        printf("\"%s\": %llu, ", statistics[i].name, (unsigned long long)statistics[i].value.u64);
+}
+
+// Instructions of the machine code that multiply and add at once, rounding once.
+static unsigned count_fused(const char *text) {
+    static const char *const names[] = {"v_fma_f32",    "v_fmac_f32", "v_fmaak_f32", "v_fmamk_f32",
+                                        "v_pk_fma_f32", "v_fma_mix",  "v_mad_mix"};
+    unsigned found = 0;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        for (const char *at = text; (at = strstr(at, names[i])) != NULL; at++)
+            found++;
+    return found;
+}
+
+static const char *find_label(const char *text, const char *branch) {
+    char label[16];
+    const char *name = strstr(branch, " BB");
+    const char *end = strchr(branch, '\n');
+    if (name == NULL || end == NULL || name > end || sscanf(name, " %12[BB0-9]", label) != 1)
+        return NULL;
+    strcat(label, ":");
+    return strstr(text, label);
+}
+
+static unsigned count_lines(const char *from, const char *to) {
+    unsigned lines = 0;
+    for (; from < to; from++)
+        lines += *from == '\n';
+    return lines;
+}
+
+// Of the longest loop, about: its lines of machine code.
+static unsigned count_loop(const char *text) {
+    unsigned longest = 0;
+    for (const char *at = text; (at = strstr(at, "branch")) != NULL; at++) {
+        const char *label = find_label(text, at);
+        const unsigned lines = label != NULL && label < at ? count_lines(label, at) : 0;
+        longest = lines > longest ? lines : longest;
+    }
+    return longest;
+}
+
+static void print_code(VkPipeline pipeline) {
+    VkPipelineExecutableInternalRepresentationKHR texts[8];
+    uint32_t count = 8;
+    unsigned fused = 0;
+    unsigned loop = 0;
+    for (uint32_t i = 0; i < count; i++)
+        texts[i] = (VkPipelineExecutableInternalRepresentationKHR){
+            .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INTERNAL_REPRESENTATION_KHR};
+    const VkPipelineExecutableInfoKHR info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR,
+                                              .pipeline = pipeline};
+    need(vkGetPipelineExecutableInternalRepresentationsKHR(device, &info, &count, texts), "no machine code");
+    for (uint32_t i = 0; i < count; i++)
+        texts[i].pData = calloc(1, texts[i].dataSize + 1);
+    need(vkGetPipelineExecutableInternalRepresentationsKHR(device, &info, &count, texts), "no machine code");
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(texts[i].name, "Assembly") == 0) {
+            fused += count_fused(texts[i].pData);
+            loop = count_loop(texts[i].pData);
+        }
+        free(texts[i].pData);
+    }
+    printf("\"Fused\": %u, \"Loop\": %u}\n", fused, loop);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        fprintf(stderr, "usage: shader_stats MODULE.spv IN:OUT:FLAGS...\n");
+        return 1;
+    }
+    uint64_t count = 0;
+    uint32_t *words = read_words(argv[1], &count);
+    create_device();
+    create_layout(0);
+    create_layout(1);
+    for (int i = 2; i < argc; i++) {
+        uint32_t values[4] = {64};
+        if (sscanf(argv[i], "%u:%u:%u", &values[1], &values[2], &values[3]) != 3)
+            return 1;
+        const VkPipeline pipeline = compile(words, count, values);
+        printf("{\"variant\": \"%s\", ", argv[i]);
+        print_statistics(pipeline);
+        print_code(pipeline);
+        vkDestroyPipeline(device, pipeline, NULL);
+    }
+    free(words);
+    return 0;
+}
