@@ -22,7 +22,30 @@ def test(runner, verify, source):
     schema(runner, source, report, merged)
     junit(runner, report)
     pages(runner, report, merged)
+    devices(runner, verify, source)
     refusals(runner)
+
+
+def devices(runner, verify, source):
+    """What an API says of a device is in the report, and fits the schema."""
+    found = json.loads(runner.run("devices", "--json").output)["devices"]
+    for backend, facts in (("vulkan", ("driver_name", "conformance_version", "r32g32b32a32_sfloat_features")),
+                           ("opencl", ("language_version",))):
+        # The last: SwiftShader, which is slow, comes first.
+        names = [one["device"] for one in found if one["backend"] == backend]
+        if not names:
+            runner.skip(f"facts of {backend}", "there is no device")
+            continue
+        result, report = verify(runner, "--case", "half f16:f16*", device=names[-1], name="device.json")
+        device = report["devices"][0]
+        runner.check(f"{backend}: versions, limits and modes", result.status == 0 and device["driver_version"] and
+                     device["api_version"] and len(device["float_controls"]) >= 5 and device["float_modes_enabled"] and
+                     device["limits"]["max_group_size"] >= 1 and all(device[fact] for fact in facts), list(device))
+        runner.check(f"{backend}: both tables have the same bits", not device["has_textures"] or
+                     device["variations"]["compared"] >= 1 and device["variations"]["other_bits"] == [])
+        if importlib.util.find_spec("jsonschema"):
+            import jsonschema
+            jsonschema.Draft202012Validator(json.loads((source / "docs/verify.schema.json").read_text())).validate(report)
 
 
 def hostile(report):

@@ -69,6 +69,7 @@ static void print_outputs(const cJSON *device) {
     const cJSON *outputs = cJSON_GetObjectItemCaseSensitive(device, "outputs");
     const cJSON *equal = cJSON_GetObjectItemCaseSensitive(outputs, "equal");
     const cJSON *variations = cJSON_GetObjectItemCaseSensitive(device, "variations"), *other;
+    const cJSON *others = cJSON_GetObjectItemCaseSensitive(outputs, "others");
     printf("  variations: %.0f results compared across tables, limits and offsets, %d with other bits\n",
            summary_number(variations, "compared"),
            cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(variations, "other_bits")));
@@ -76,9 +77,10 @@ static void print_outputs(const cJSON *device) {
         printf("    %s\n", cJSON_GetStringValue(other));
     printf("  outputs: %s, %.0f of %.0f recorded cases%s\n", summary_text(outputs, "sha256"),
            summary_number(outputs, "cases"), summary_number(outputs, "recorded"),
-           !equal                ? ""
-           : cJSON_IsTrue(equal) ? ", as recorded"
-                                 : ", NOT as recorded");
+           cJSON_IsTrue(equal) ? ", as recorded" : "");
+    if (cJSON_IsFalse(equal))
+        printf("    %d of them have other bits than recorded, first %s\n", cJSON_GetArraySize(others),
+               cJSON_GetStringValue(cJSON_GetArrayItem(others, 0)));
 }
 
 static void print_device(const cJSON *device) {
