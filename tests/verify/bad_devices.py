@@ -73,7 +73,16 @@ def test(runner, verify, shim):
     late = {one["name"]: one for one in report["devices"][0]["results"] if one["verdict"] != "passed"}
     runner.check("late: found by halves", result.status == 1 and late and all(
         one["verdict"] == "crashed" and f'only after "{early} ' in one["text"] for one in late.values()), late)
-    for variable in ("ROPE2D_SHIM", "ROPE2D_OPENCL_LOADER"):
+    os.environ["ROPE2D_SHIM"] = "list:1"
+    result, report = verify(runner, "--case", "half f32:f32*", device="cpu,opencl:0", name="list.json")
+    runner.check("a driver that crashes when listed is named", result.status == 3 and "listed its devices ended: signal 6"
+                 in result.errors, result.errors)
+    os.environ.update(VK_DRIVER_FILES="/nowhere", VK_ICD_FILENAMES="/nowhere")
+    result, report = verify(runner, "--case", "half f32:f32*", device="all", name="list.json")
+    runner.check("and hides no other", result.status == 1 and [one["device"] for one in report["devices"]] == ["cpu:0"]
+                 and report["problems"][0]["device"] == "opencl" and verdicts(report) == {"half f32:f32 buffer": "passed"},
+                 report["problems"])
+    for variable in ("VK_DRIVER_FILES", "VK_ICD_FILENAMES", "ROPE2D_SHIM", "ROPE2D_OPENCL_LOADER"):
         del os.environ[variable]
 
 

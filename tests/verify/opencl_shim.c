@@ -5,6 +5,7 @@
 //     crash:SIZE   hang:SIZE   lose:SIZE     a dispatch of SIZE invocations
 //     late:SIZE                              the first dispatch after one of SIZE invocations crashes
 //     flaky:SIZE                             dispatches of SIZE invocations do nothing but the first time
+//     list:1                                 listing the platforms crashes
 //     log                                    each dispatch's size is printed on stderr
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -65,4 +66,14 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, c
     if (size == when("lose") || real == NULL)
         return CL_DEVICE_NOT_AVAILABLE;
     return real(queue, kernel, dims, offset, global, local, waits, wait_list, event);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetPlatformIDs(cl_uint entries, cl_platform_id *platforms, cl_uint *count) {
+    cl_api_clGetPlatformIDs real = NULL;
+    void *loader = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *found = loader ? dlsym(loader, "clGetPlatformIDs") : NULL;
+    if (when("list") != 0)
+        crash();
+    memcpy(&real, &found, sizeof(real));
+    return real != NULL ? real(entries, platforms, count) : CL_DEVICE_NOT_AVAILABLE;
 }

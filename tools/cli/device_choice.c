@@ -65,6 +65,14 @@ int devices_find(struct device_list *list) {
     return result;
 }
 
+int devices_find_of(rope2d_backend backend, struct device_list *list) {
+    *list = (struct device_list){0};
+    int result = find_backend(list, backend);
+    if (result)
+        devices_free(list);
+    return result;
+}
+
 void devices_free(struct device_list *list) {
     free(list->items);
     list->items = NULL;
@@ -79,7 +87,7 @@ static int preference(const struct device_choice *item) {
     return item->info.is_software ? 3 : item->info.backend == ROPE2D_BACKEND_VULKAN ? 0 : 1;
 }
 
-static int choose_auto(struct device_list *found, struct device_list *list) {
+static int choose_auto(const struct device_list *found, struct device_list *list) {
     static const char *const why[] = {"the first GPU that Vulkan lists",
                                       "the first GPU that OpenCL lists, and Vulkan lists none",
                                       "no GPU was found"};
@@ -146,34 +154,52 @@ static int append_named(const struct device_list *found, const char *text, size_
     return STATUS_DEVICE;
 }
 
+static int append_all(const struct device_list *found, struct device_list *list) {
+    int result = STATUS_OK;
+    for (size_t i = 0; i < found->count && !result; ++i)
+        result = append(list, &found->items[i].info);
+    return result;
+}
+
+static int append_each(const struct device_list *found, const char *text, bool is_one,
+                       struct device_list *list) {
+    for (;;) {
+        size_t length = strcspn(text, ",");
+        int result = append_named(found, text, length, is_one, list);
+        text += length;
+        if (result || !*text)
+            return result;
+        ++text;
+        if (is_one) {
+            message("--device: one device is wanted here, without '%s'", text - 1);
+            return STATUS_USAGE;
+        }
+    }
+}
+
+int devices_choose_among(const struct device_list *found, const char *text, bool is_one,
+                         struct device_list *list) {
+    int result;
+    *list = (struct device_list){0};
+    memcpy(list->missing, found->missing, sizeof list->missing);
+    if (strcmp(text, "auto") == 0 && is_one)
+        result = choose_auto(found, list);
+    else if (strcmp(text, "all") == 0 && !is_one)
+        result = append_all(found, list);
+    else
+        result = append_each(found, text, is_one, list);
+    if (result)
+        devices_free(list);
+    return result;
+}
+
 int devices_choose(const char *text, bool is_one, struct device_list *list) {
     struct device_list found;
     *list = (struct device_list){0};
     int result = devices_find(&found);
-    if (result)
-        return result;
-    if (strcmp(text, "auto") == 0 && is_one) {
-        result = choose_auto(&found, list);
-    } else if (strcmp(text, "all") == 0 && !is_one) {
-        *list = found;
-        return STATUS_OK;
-    } else {
-        while (!result) {
-            size_t length = strcspn(text, ",");
-            result = append_named(&found, text, length, is_one, list);
-            text += length;
-            if (result || !*text)
-                break;
-            ++text;
-            if (is_one) {
-                message("--device: one device is wanted here, without '%s'", text - 1);
-                result = STATUS_USAGE;
-            }
-        }
-    }
+    if (!result)
+        result = devices_choose_among(&found, text, is_one, list);
     devices_free(&found);
-    if (result)
-        devices_free(list);
     return result;
 }
 

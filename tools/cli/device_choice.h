@@ -28,11 +28,16 @@ extern const char *const backend_names[]; // "cpu", "vulkan", "opencl", NULL
 
 // Every device there is. A backend that is missing is not a failure. Returns an exit status.
 int devices_find(struct device_list *list);
+// The same of one backend.
+int devices_find_of(rope2d_backend backend, struct device_list *list);
 
 // The devices that `text` names: "cpu", "vulkan:1", "all", or several with commas between; with `is_one` but
 // one of them, or "auto", which gives every candidate, the best first. Returns an exit status, and says on
 // stderr what is wrong.
 int devices_choose(const char *text, bool is_one, struct device_list *list);
+// The same among devices that were found before.
+int devices_choose_among(const struct device_list *found, const char *text, bool is_one,
+                         struct device_list *list);
 void devices_free(struct device_list *list);
 
 // Opens the device, or the first that opens of the candidates of "auto", and for "auto" says on stderr which

@@ -12,6 +12,7 @@
 #include "../cli/verbs.h"
 #include "child.h"
 #include "facts.h"
+#include "listing.h"
 #include "program.h"
 #include "supervise.h"
 #include "text_file.h"
@@ -20,6 +21,7 @@
 
 struct verify {
     struct verify_options options;
+    struct listing listing;
     struct device_list list;
     cJSON *expected;
     cJSON *before; // the report that is resumed
@@ -269,15 +271,36 @@ static void list_skips(struct verify *verify) {
     }
 }
 
+static int choose_devices(struct verify *verify) {
+    const struct verify_options *options = &verify->options;
+    int result =
+        listing_make(options->in_process ? NULL : options->program, options->seconds, &verify->listing);
+    return result ? result
+                  : devices_choose_among(&verify->listing.devices, options->device ? options->device : "all",
+                                         false, &verify->list);
+}
+
+// A backend whose devices cannot even be listed.
+static void complain_of_listing(struct verify *verify) {
+    for (int backend = 0; backend < ROPE2D_BACKEND_COUNT; ++backend) {
+        if (!verify->listing.is_broken[backend])
+            continue;
+        cJSON *problem = cJSON_CreateObject();
+        cJSON_AddStringToObject(problem, "device", backend_names[backend]);
+        cJSON_AddStringToObject(problem, "text", verify->listing.devices.missing[backend]);
+        cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(verify->report, "problems"), problem);
+    }
+}
+
 static int verify_all(struct verify *verify) {
     int result = STATUS_OK;
     // A program alone is meant when no device is named beside it.
     if (!verify->options.command || verify->options.device)
-        result =
-            devices_choose(verify->options.device ? verify->options.device : "all", false, &verify->list);
+        result = choose_devices(verify);
     if (result)
         return result;
     verify->report = make_report(&verify->options);
+    complain_of_listing(verify);
     result = read_before(verify);
     if (result)
         return result;
@@ -383,6 +406,7 @@ static int run(int argc, char **argv) {
     if (!result)
         result = verify_all(&verify);
     devices_free(&verify.list);
+    devices_free(&verify.listing.devices);
     cJSON_Delete(verify.expected);
     cJSON_Delete(verify.before);
     cJSON_Delete(verify.report);

@@ -10,6 +10,7 @@
 #include "../cli/options.h"
 #include "execute.h"
 #include "facts.h"
+#include "listing.h"
 
 static bool say(verify_say_fn *fn, void *user, const char *key, cJSON *value, size_t task, bool has_task) {
     cJSON *line = cJSON_CreateObject();
@@ -113,6 +114,8 @@ int verify_worker_main(int argc, char **argv) {
                                        UINT32_MAX};
     enum { NUMBERS = sizeof largest / sizeof *largest };
     uint64_t numbers[NUMBERS];
+    if (argc == 1 && parse_count(argv[0], 0, largest[0], &numbers[0]))
+        return listing_child((rope2d_backend)numbers[0]);
     for (int i = 0; i < NUMBERS; ++i)
         if (argc != NUMBERS + 1 || !parse_count(argv[i], 0, largest[i], &numbers[i])) {
             message(VERIFY_WORKER_VERB " is for rope2d verify alone");
