@@ -16,6 +16,9 @@
 // Of a task that is a range of tokens: no task then has much more than another.
 #define MIN_TOKENS 16
 
+// Of all tensors: staging a token's table then costs more than going to and fro between them.
+#define FEW_HEADS 4
+
 typedef rope2d_cpu_job job;
 
 static void write_shape(job *j) {
@@ -133,7 +136,9 @@ void rope2d_cpu_job_fill(job *j) {
     j->tasks = count_tasks(j);
     j->head_bytes = pattern->head_dim * rope2d_element_size(plan->out);
     j->streams = j->vector && is_past_caches(j);
-    j->by_tokens = j->vector && j->is_small && tokens_of(j->work) >= (uint64_t)MIN_TOKENS * j->tasks;
+    const uint64_t tokens = tokens_of(j->work);
+    j->by_tokens = j->vector && (j->is_small || j->heads <= FEW_HEADS * tokens) &&
+                   tokens >= (uint64_t)MIN_TOKENS * j->tasks;
 }
 
 static void run(job *j) {
