@@ -98,7 +98,7 @@ COPY_LOOP(copy_avx512_stream, AVX512, __m512, _mm512_load_ps, _mm512_stream_ps)
         const uint64_t lanes = sizeof(vector) / sizeof *values, turn = 4 * LINE / sizeof *values;            \
         uint64_t count = bytes / sizeof *values, i = 0;                                                      \
         for (; i + turn <= count; i += turn) {                                                               \
-            for (uint64_t line = 0; ahead && line < 4; ++line)                                               \
+            for (uint64_t line = 0; (ahead) && line < 4; ++line)                                             \
                 FETCH((const char *)(values + i) + AHEAD + line * LINE);                                     \
             for (uint64_t j = 0; j < turn; j += lanes)                                                       \
                 store(values + i + j, multiply(load(values + i + j), splat(factor)));                        \
