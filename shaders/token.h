@@ -111,15 +111,41 @@ static void r_read_duo(R_MEM uint row_at, uint axis, uint pair, r_token *token) 
 #endif
 }
 
+// Four pairs that turn by the same axis, at once.
+static void r_read_four(R_MEM uint row_at, uint axis, uint pair, r_token *token) {
+    int row = R_ROW(row_at + axis);
+    uint entry = r_first_entry(R_M row, 0u) + pair;
+    float8 four = (float8)(r_read_two(R_M entry), r_read_two(R_M entry + 2u));
+    uint at = R_COPIES * pair;
+    int keep = row < 0 ? -1 : 0;
+    token->has_keeps = token->has_keeps || row < 0;
+#if R_COPIES == 2
+    vstore8(four.s00224466, 0, token->cosines + at);
+    vstore8(four.s11335577 * (float8)(-1.0f, 1.0f, -1.0f, 1.0f, -1.0f, 1.0f, -1.0f, 1.0f), 0, token->sines + at);
+    vstore8((int8)(keep), 0, token->keeps + at);
+#else
+    vstore4(four.even, 0, token->cosines + at);
+    vstore4(four.odd, 0, token->sines + at);
+    vstore4((int4)(keep), 0, token->keeps + at);
+#endif
+}
+
+static void r_read_side(R_MEM uint row_at, uint word, uint first, uint pair, r_token *token) {
+    if (R_RUN == 8 && R_UNIT_AXIS(word, first) == R_UNIT_AXIS(word, first + 1u)) {
+        r_read_four(R_M row_at, R_UNIT_AXIS(word, first), pair, token);
+        return;
+    }
+    for (uint i = 0u; i < R_RUN / 4u; i++)
+        r_read_duo(R_M row_at, R_UNIT_AXIS(word, first + i), pair + 2u * i, token);
+}
+
 static void r_read_token(R_MEM uint row_at, r_token *token) {
     token->has_keeps = false;
     for (uint unit = 0u; unit < R_RUN_PAIR_UNITS; unit++) {
         uint word = R_UNIT(2u * unit);
         uint pairs = R_UNIT(2u * unit + 1u);
-        for (uint i = 0u; i < R_RUN / 4u; i++) {
-            r_read_duo(R_M row_at, R_UNIT_AXIS(word, i), R_UNIT_LO(pairs) + 2u * i, token);
-            r_read_duo(R_M row_at, R_UNIT_AXIS(word, R_RUN / 4u + i), R_UNIT_HI(pairs) + 2u * i, token);
-        }
+        r_read_side(R_M row_at, word, 0u, R_UNIT_LO(pairs), token);
+        r_read_side(R_M row_at, word, R_RUN / 4u, R_UNIT_HI(pairs), token);
     }
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define STAGING_BYTES  ((uint64_t)256 << 20) // of all tensors of a piece
-#define TILE_TOKENS    4                     // of a work-item that has tokens whole
+#define TILE_TOKENS    16                    // of a work-item that has tokens whole
 #define GPU_LANES      (256u * 1024)         // about what the largest GPUs have under way at once
 #define MEMORY_DIVISOR 4                     // of the device's memory that one apply may take
 
