@@ -57,6 +57,14 @@ def test_report(runner, source):
     runner.check("every bit is right", all(c["mismatches"] == c["bits"] == 0 for c in classes.values()))
     runner.check("errors were measured", 0.5 < classes["normal"]["worst"] <= 2.5, classes["normal"])
     runner.check("facts are there", device["limits"]["memory_bytes"] > 0 and report["build"]["compiler"])
+    build = pathlib.Path(os.environ.get("ROPE2D_BUILD_ROOT", "nowhere")) / "shaders"
+    modules = {one["name"]: one["sha256"] for one in report["sources"] if one["kind"] == "spirv"}
+    files = {name: build / f"{name}.spv" for name in modules if (build / f"{name}.spv").exists()}
+    if files:
+        wrong = [name for name, path in files.items() if hashlib.sha256(path.read_bytes()).hexdigest() != modules[name]]
+        runner.check("hashes are those of the modules", not wrong, wrong)
+    else:
+        runner.skip("hashes of modules", "no Vulkan, or ROPE2D_BUILD_ROOT is not set")
     runner.check("sources have hashes", all(len(one["sha256"]) == 64 for one in report["sources"]))
     runner.check("the last line counts", result.output.splitlines()[-1] == f"{len(results)} passed, 0 failed, 0 skipped")
 

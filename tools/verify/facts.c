@@ -74,18 +74,27 @@ cJSON *facts_of_program(const char *command) {
     return facts;
 }
 
+static void add_source(cJSON *list, const char *kind, const char *name, const rope2d_kernel_bytes *kernel) {
+    struct sha256 sha;
+    char hex[65];
+    sha256_begin(&sha);
+    sha256_add(&sha, kernel->data, kernel->size);
+    sha256_end(&sha, hex);
+    cJSON *source = cJSON_CreateObject();
+    cJSON_AddStringToObject(source, "kind", kind);
+    cJSON_AddStringToObject(source, "name", name);
+    cJSON_AddStringToObject(source, "sha256", hex);
+    cJSON_AddItemToArray(list, source);
+}
+
+// As a driver gets them, not as they are packed.
 static void add_sources(cJSON *list, const char *kind, const struct rope2d_embedded *embedded) {
-    for (; embedded->name; ++embedded) {
-        struct sha256 sha;
-        char hex[65];
-        sha256_begin(&sha);
-        sha256_add(&sha, embedded->data, embedded->size);
-        sha256_end(&sha, hex);
-        cJSON *source = cJSON_CreateObject();
-        cJSON_AddStringToObject(source, "kind", kind);
-        cJSON_AddStringToObject(source, "name", embedded->name);
-        cJSON_AddStringToObject(source, "sha256", hex);
-        cJSON_AddItemToArray(list, source);
+    const rope2d_host host = rope2d_host_resolve(NULL);
+    for (const struct rope2d_embedded *one = embedded; one->name; ++one) {
+        rope2d_kernel_bytes kernel = {0};
+        if (!rope2d_embedded_create(&host, embedded, one->name, &kernel))
+            add_source(list, kind, one->name, &kernel);
+        rope2d_embedded_destroy(&host, &kernel);
     }
 }
 
