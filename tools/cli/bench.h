@@ -94,7 +94,8 @@ struct bench_group {
     uint64_t bytes; // of q and k together
     uint32_t sets;  // buffers that take turns
     bool past_caches;
-    double least_seconds; // that it would have taken with the fewest rounds
+    double fill_seconds;  // of all buffers
+    double least_seconds; // of the fewest rounds, the search and the checks
     struct bench_baseline driver_copy, copies[BENCH_BEST], scales[BENCH_BEST];
     uint32_t best_copy, best_scale;
     struct bench_row rows[BENCH_ROTATIONS];

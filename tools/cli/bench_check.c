@@ -50,7 +50,12 @@ static int reference_make(struct bench_run *run, const struct bench_rotation *ro
     struct bench_spec spec;
     bench_spec_fill(what->tower, rotation->pairing, &spec);
     rope2d_plan_params params = {
-        .struct_size = sizeof params, .spec = &spec.spec, .in = what->element, .out = what->element};
+        .struct_size = sizeof params,
+        .spec = &spec.spec,
+        .in = what->element,
+        .out = what->element,
+        .flags = ROPE2D_PLAN_NO_SELF_TEST, // it would compare the path with itself
+    };
     uint64_t token_bytes = bench_bytes(what) / what->tokens / BENCH_TENSORS;
     *reference = (struct reference){.tokens = PIECE_BYTES / token_bytes};
     rope2d_status status = rope2d_plan_create(run->portable, &params, &reference->plan);

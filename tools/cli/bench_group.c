@@ -218,8 +218,10 @@ int bench_group_run(struct bench_run *run, const struct bench_case *what, double
     double begin = seconds_now(), spare = 0;
     name_group(&run->engine, what, group);
     int result = bench_memory_create(run, what, group);
+    group->fill_seconds = seconds_now() - begin;
     if (!result)
         result = add_rotations(&m);
+    begin = seconds_now();
     if (!result)
         result = add_moves(&m);
     if (!result)

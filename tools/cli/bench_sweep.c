@@ -63,14 +63,30 @@ static void leave_out(struct bench_run *run, const struct bench_case *what, cons
            bench_element_names[what->element], why);
 }
 
-// The fewest rounds of a case, from what the device's case before it took.
-static double expected_seconds(const struct bench_run *run, const struct bench_case *what) {
+// Smaller cases take as long as what does not depend on their size.
+static const uint64_t TELLING = (uint64_t)1 << 20;
+
+// The last case from memory on the device in work.
+static const struct bench_group *find_last(const struct bench_run *run, const struct bench_case *what) {
     const struct bench_results *results = run->results;
-    const struct bench_group *last = results->group_count ? &results->groups[results->group_count - 1] : NULL;
-    if (!last || strcmp(last->device, run->engine.choice->name) != 0 || bench_bytes(what) <= last->bytes)
+    for (size_t i = results->group_count; i > 0; --i) {
+        const struct bench_group *group = &results->groups[i - 1];
+        if (strcmp(group->device, run->engine.choice->name) != 0 || group->what.threads != what->threads)
+            return NULL;
+        if (!group->what.in_cache)
+            return group;
+    }
+    return NULL;
+}
+
+// The fewest rounds of a case, from what the last one took; 0 where nothing is known.
+static double expected_seconds(const struct bench_run *run, const struct bench_case *what) {
+    const struct bench_group *last = find_last(run, what);
+    if (!last || what->in_cache || last->bytes < TELLING)
         return 0;
-    uint64_t large = last->bytes * last->sets, all = bench_bytes(what);
-    return all > large ? last->least_seconds * (double)all / (double)large : last->least_seconds;
+    double growth = (double)bench_bytes(what) / (double)last->bytes;
+    double filled = growth / last->sets > 1 ? growth / last->sets : 1;
+    return last->fill_seconds * filled + last->least_seconds * growth;
 }
 
 static int run_case(struct bench_run *run, const struct bench_case *what, size_t left, bool *is_first) {
