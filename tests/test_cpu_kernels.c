@@ -32,7 +32,7 @@ struct scene {
     float coordinates[MAX_BATCH * MAX_TOKENS * MAX_AXES];
     uint32_t batch, heads;
     uint64_t tokens, first_token;
-    bool in_place, is_finite, streams;
+    bool in_place, is_finite, is_large; // large: as past the caches
     rope2d_checked_tensor tensor;
 };
 
@@ -145,7 +145,8 @@ static void run(const struct scene *s, rope2d_plan *plan, const rope2d_positions
                               .tensors = &tensor};
     rope2d_cpu_job job = {.plan = plan, .positions = positions, .work = &work, .vector = vector};
     rope2d_cpu_job_fill(&job);
-    job.streams = vector && s->streams;
+    job.streams = vector && s->is_large;
+    job.is_small = !s->is_large;
     const uint64_t cut = below((uint32_t)job.heads);
     const rope2d_control control = rope2d_control_enter();
     (vector ? rope2d_vector_heads : rope2d_portable_heads)(&job, &tensor, 0, cut);
@@ -168,9 +169,9 @@ static bool run_both(struct scene *s, const rope2d_turn_kernel *kernel, rope2d_p
     const ptrdiff_t at = good ? compare(s, kernel->element) : 0;
     return CHECK(at < 0,
                  "kernel %s, seed %" PRIu64 ": head_dim %u, rotary %u from %u, pairing %u, %u heads, "
-                 "in place %d, past the caches %d: byte %td",
+                 "in place %d, large %d: byte %td",
                  kernel->name, seed, s->spec.head_dim, s->spec.rotary_dim, s->spec.rotary_begin,
-                 (unsigned)s->spec.pairing, s->heads, s->in_place, s->streams, at);
+                 (unsigned)s->spec.pairing, s->heads, s->in_place, s->is_large, at);
 }
 
 // False where the pattern that the seed draws is none for this kernel.
@@ -181,7 +182,7 @@ static bool try_seed(rope2d_device *device, const rope2d_turn_kernel *kernel) {
     s.batch = 1 + below(MAX_BATCH);
     s.in_place = below(2) != 0;
     s.is_finite = below(3) != 0;
-    s.streams = below(2) != 0;
+    s.is_large = below(2) != 0;
     draw_spec(&s, kernel);
     const uint32_t tokens = 1 + below(MAX_TOKENS);
     s.first_token = below(tokens);

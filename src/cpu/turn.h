@@ -36,6 +36,7 @@ typedef struct rope2d_turn {
     size_t table_outer;
     uint32_t inner;
     uint32_t outer;
+    uint32_t group; // heads that a block turns before the next block turns them, at least 1
     const rope2d_block *blocks;
     uint32_t block_count;
 } rope2d_turn;

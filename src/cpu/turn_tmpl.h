@@ -23,7 +23,7 @@
     WRITE(i, (size_t)(i)*STEP_BYTES)                                                                         \
     WRITE(j, last)
 #define HEADS(steps)                                                                                         \
-    for (uint32_t n = turn->inner; n > 0; n--) {                                                             \
+    for (uint32_t n = heads; n > 0; n--) {                                                                   \
         steps in += in_inner;                                                                                \
         out += out_inner;                                                                                    \
     }                                                                                                        \
@@ -33,14 +33,21 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
     // Else they would be read again after every store.
     const ptrdiff_t in_inner = turn->in_inner;
     const ptrdiff_t out_inner = turn->out_inner;
-    for (uint32_t o = 0; o < turn->outer; o++) {
+    const uint32_t group = turn->group;
+    const uint32_t groups = (turn->inner + group - 1) / group;
+    for (uint32_t g = 0; g < groups * turn->outer; g++) {
+        const uint32_t o = g / groups;
+        const uint32_t head = g % groups * group;
+        const uint32_t heads = turn->inner - head < group ? turn->inner - head : group;
         const float *table = turn->table + o * turn->table_outer;
         for (uint32_t b = 0; b < turn->block_count; b++) {
             const rope2d_block *block = &turn->blocks[b];
             const size_t distance = block->distance;
             const size_t last = block->last;
-            const unsigned char *in = turn->in + (ptrdiff_t)o * turn->in_outer + block->first;
-            unsigned char *out = turn->out + (ptrdiff_t)o * turn->out_outer + block->first;
+            const unsigned char *in =
+                turn->in + (ptrdiff_t)o * turn->in_outer + (ptrdiff_t)head * in_inner + block->first;
+            unsigned char *out =
+                turn->out + (ptrdiff_t)o * turn->out_outer + (ptrdiff_t)head * out_inner + block->first;
             (void)distance;
             switch (block->steps) {
             case 1: {

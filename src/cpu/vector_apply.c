@@ -11,7 +11,10 @@
 #define TILE_TABLES   4
 #define SCRATCH_BYTES 4096
 #define FETCHED_HEADS 1
-#define MAX_ENTRIES   256 // pairs of a plan; see vector.c
+// Where a head takes several blocks: memory is still read nearly in order, which past the caches counts more
+// than tables that stay in registers.
+#define GROUP_HEADS 2
+#define MAX_ENTRIES 256 // pairs of a plan; see vector.c
 
 // Heads whose tables are staged together: those of a tile of tokens, or where each head has frequencies of
 // its own, some heads of a token.
@@ -141,6 +144,7 @@ static void turn_tokens(const heads_tile *tile, const float *staged) {
         .table_outer = job->vector->staged,
         .inner = tile->heads,
         .outer = tile->tokens,
+        .group = job->is_small || job->vector->block_count == 1 ? tile->heads : GROUP_HEADS,
         .blocks = job->vector->blocks,
         .block_count = job->vector->block_count,
     };
@@ -169,6 +173,7 @@ static void turn_heads(const heads_tile *tile, const float *staged) {
         .table_outer = job->vector->staged,
         .inner = 1,
         .outer = tile->heads,
+        .group = 1,
         .blocks = job->vector->blocks,
         .block_count = job->vector->block_count,
     };
