@@ -129,7 +129,8 @@ typedef struct rope2d_opencl_dispatch {
 } rope2d_opencl_dispatch;
 
 // Sets the arguments and fills *dispatch. A recorder takes them when it records, as enqueuing does: the next
-// call with the same binding may change them. ROPE2D_ERROR_TOKENS where tokens is 0.
+// call with the same binding may change them. PoCL 3.1 takes them when a command buffer runs: have a binding
+// for each kernel that is recorded. ROPE2D_ERROR_TOKENS where tokens is 0.
 ROPE2D_API rope2d_status rope2d_opencl_binding_dispatch(rope2d_opencl_binding *binding, uint64_t first_token,
                                                         uint64_t tokens, rope2d_opencl_dispatch *dispatch);
 
