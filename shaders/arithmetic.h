@@ -7,7 +7,8 @@
 
 #include "element.h"
 
-// Without branches, which lanes that are vectors of a CPU would all take: R_SELECT(c, a, b) is c ? a : b without one.
+// Without branches, which lanes that are vectors of a CPU would all take: R_SELECT(c, a, b) is c ? a : b
+// without one.
 
 R_FN uint r_widen_f16(uint h) {
     uint rest = h & 0x7fffu;

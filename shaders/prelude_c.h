@@ -41,17 +41,17 @@ typedef struct r_memory {
 #define R_FN static inline
 #endif
 
-#define uint           uint32_t
-#define precise        // the build turns contraction off
-#define R_MEM          const r_memory *memory,
-#define R_M            memory,
-#define R_UINT(i)      ((uint32_t)(i))
-#define R_SHAPE(i)     (memory->shape[i])
-#define R_RANGE(i)     R_SHAPE(i)
-#define R_UNIT(i)      (memory->units[i])
-#define R_ROW(i)       (memory->rows[i])
-#define R_BITS(f)      r_bits(f)
-#define R_FROM_BITS(u) r_from_bits(u)
+#define uint              uint32_t
+#define precise           // the build turns contraction off
+#define R_MEM             const r_memory *memory,
+#define R_M               memory,
+#define R_UINT(i)         ((uint32_t)(i))
+#define R_SHAPE(i)        (memory->shape[i])
+#define R_RANGE(i)        R_SHAPE(i)
+#define R_UNIT(i)         (memory->units[i])
+#define R_ROW(i)          (memory->rows[i])
+#define R_BITS(f)         r_bits(f)
+#define R_FROM_BITS(u)    r_from_bits(u)
 #define R_SELECT(c, a, b) ((c) ? (a) : (b))
 
 R_FN uint32_t r_bits(float value) {

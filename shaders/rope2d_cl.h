@@ -11,9 +11,9 @@
 #error "rope2d needs IEEE arithmetic"
 #endif
 
-#define R_FN           static
-#define R_BITS(f)      as_uint(f)
-#define R_FROM_BITS(u) as_float(u)
+#define R_FN              static
+#define R_BITS(f)         as_uint(f)
+#define R_FROM_BITS(u)    as_float(u)
 #define R_SELECT(c, a, b) ((c) ? (a) : (b))
 #define precise
 #include "arithmetic.h"

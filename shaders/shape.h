@@ -65,10 +65,10 @@
 // each, or eight consecutive channels when hi is lo + 1; or four consecutive channels that pass through. Wide
 // units begin at multiples of 4 channels (8 when interleaved).
 //
-// A vector unit is two words: two runs of channels, each of four or eight that begin at a multiple of that, and the
-// axes of its duos, which are two pairs whose table entries stand side by side; then the pair of each run where its
-// duos begin. Halves: the runs are the los and his of as many pairs. Interleaved: each has half as many. Units
-// that pass through come last. A unit that has but one run has it twice.
+// A vector unit is two words: two runs of channels, each of four or eight that begin at a multiple of that,
+// and the axes of its duos, which are two pairs whose table entries stand side by side; then the pair of each
+// run where its duos begin. Halves: the runs are the los and his of as many pairs. Interleaved: each has half
+// as many. Units that pass through come last. A unit that has but one run has it twice.
 #define R_UNIT_LO(word)         ((word)&0xfffu)
 #define R_UNIT_HI(word)         (((word) >> 12) & 0xfffu)
 #define R_UNIT_AXIS(word, pair) (((word) >> (24u + 2u * (pair))) & 3u)

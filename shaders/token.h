@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// The kernel of OpenCL devices that are CPUs and compile for their vectors: a work-item has a few tokens whole, and
-// goes through their bytes in order. A token's cosines and sines are laid out once, as its channels lie, for all
-// heads. Built with -DR_RUN, -DR_PAIRS, -DR_RUN_UNITS and -DR_RUN_PAIR_UNITS: channels of a run, pairs, units and
-// those that rotate.
+// The kernel of OpenCL devices that are CPUs and compile for their vectors: a work-item has a few tokens
+// whole, and goes through their bytes in order. A token's cosines and sines are laid out once, as its
+// channels lie, for all heads. Built with -DR_RUN, -DR_PAIRS, -DR_RUN_UNITS and -DR_RUN_PAIR_UNITS: channels
+// of a run, pairs, units and those that rotate.
 
-#define R_JOIN_(a, b) a##b
-#define R_JOIN(a, b)  R_JOIN_(a, b)
-#define r_floats      R_JOIN(float, R_RUN)
-#define r_uints       R_JOIN(uint, R_RUN)
-#define r_ints        R_JOIN(int, R_RUN)
-#define r_halves      R_JOIN(ushort, R_RUN)
-#define r_vload       R_JOIN(vload, R_RUN)
-#define r_vstore      R_JOIN(vstore, R_RUN)
-#define r_as_floats   R_JOIN(as_, r_floats)
-#define r_as_uints    R_JOIN(as_, r_uints)
-#define r_as_ints     R_JOIN(as_, r_ints)
+#define R_JOIN_(a, b)  a##b
+#define R_JOIN(a, b)   R_JOIN_(a, b)
+#define r_floats       R_JOIN(float, R_RUN)
+#define r_uints        R_JOIN(uint, R_RUN)
+#define r_ints         R_JOIN(int, R_RUN)
+#define r_halves       R_JOIN(ushort, R_RUN)
+#define r_vload        R_JOIN(vload, R_RUN)
+#define r_vstore       R_JOIN(vstore, R_RUN)
+#define r_as_floats    R_JOIN(as_, r_floats)
+#define r_as_uints     R_JOIN(as_, r_uints)
+#define r_as_ints      R_JOIN(as_, r_ints)
 #define r_to_uints(v)  __builtin_convertvector(v, r_uints)
 #define r_to_halves(v) __builtin_convertvector(v, r_halves)
 
@@ -87,7 +87,8 @@ static r_uints r_pass_bits(r_uints bits) {
 }
 
 // first + second, or what was there before.
-static r_uints r_sum_bits(const r_token *token, bool has_keeps, uint at, r_uints bits, r_floats first, r_floats second) {
+static r_uints r_sum_bits(const r_token *token, bool has_keeps, uint at, r_uints bits, r_floats first,
+                          r_floats second) {
     r_uints turned = r_narrow_bits(r_as_uints(first + second));
     if (has_keeps)
         turned = r_vload(0, token->keeps + at) < 0 ? r_pass_bits(bits) : turned;
@@ -121,7 +122,8 @@ static void r_read_four(R_MEM uint row_at, uint axis, uint pair, r_token *token)
     token->has_keeps = token->has_keeps || row < 0;
 #if R_COPIES == 2
     vstore8(four.s00224466, 0, token->cosines + at);
-    vstore8(four.s11335577 * (float8)(-1.0f, 1.0f, -1.0f, 1.0f, -1.0f, 1.0f, -1.0f, 1.0f), 0, token->sines + at);
+    vstore8(four.s11335577 * (float8)(-1.0f, 1.0f, -1.0f, 1.0f, -1.0f, 1.0f, -1.0f, 1.0f), 0,
+            token->sines + at);
     vstore8((int8)(keep), 0, token->keeps + at);
 #else
     vstore4(four.even, 0, token->cosines + at);
@@ -150,8 +152,8 @@ static void r_read_token(R_MEM uint row_at, r_token *token) {
 }
 
 #if R_COPIES == 2
-static void r_turn_run(const r_token *token, bool has_keeps, __global const uint *in, __global uint *out, uint at, uint out_at,
-                       uint pair) {
+static void r_turn_run(const r_token *token, bool has_keeps, __global const uint *in, __global uint *out,
+                       uint at, uint out_at, uint pair) {
     r_uints bits = r_load_bits(in, at);
     r_floats v = r_as_floats(r_widen_bits(bits));
 #if R_RUN == 8
@@ -223,7 +225,8 @@ static void r_token_lane(R_MEM uint group) {
     for (uint t = first; t < end; t++) {
         uint in_at = in_batch + t * R_SHAPE(tensor + R_IN_TOKEN_STRIDE);
         uint out_at = out_batch + t * R_SHAPE(tensor + R_OUT_TOKEN_STRIDE);
-        r_read_token(R_M R_RANGE(R_ROW_FIRST) + batch * R_SHAPE(R_ROW_BATCH_STRIDE) + t * R_SHAPE(R_ROW_AXES), &token);
+        r_read_token(R_M R_RANGE(R_ROW_FIRST) + batch * R_SHAPE(R_ROW_BATCH_STRIDE) + t * R_SHAPE(R_ROW_AXES),
+                     &token);
         for (uint head = 0u; head < R_SHAPE(tensor + R_HEADS); head++) {
             if (token.has_keeps) // a constant each time
                 r_turn_head(R_M & token, true, in_at, out_at);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The kernel of tensors whose channels can be moved 16 bytes at a time: one text for GLSL and OpenCL C, over core.h.
-// A lane has one vector unit (shape.h) of one token, reads its cosines and sines once, and rotates its channels in
-// several heads. Neighbouring lanes have neighbouring bytes. Besides what core.h lists, a prelude supplies:
+// The kernel of tensors whose channels can be moved 16 bytes at a time: one text for GLSL and OpenCL C, over
+// core.h. A lane has one vector unit (shape.h) of one token, reads its cosines and sines once, and rotates
+// its channels in several heads. Neighbouring lanes have neighbouring bytes. Besides what core.h lists, a
+// prelude supplies:
 //
 // clang-format off
 //   r_uint4 r_float4           vectors, made by R_UINT4(a, b, c, d) and R_FLOAT4(a, b, c, d)
@@ -60,8 +61,8 @@ R_FN r_duo r_find_duo(R_MEM uint row_at, uint axis, uint pair, bool passes) {
 }
 
 R_FN r_float4 r_multiply_two(r_float4 a, r_float4 b) {
-    return R_FLOAT4(r_turn_lo(b.x, b.y, a.x, a.y), r_turn_hi(b.x, b.y, a.x, a.y), r_turn_lo(b.z, b.w, a.z, a.w),
-                    r_turn_hi(b.z, b.w, a.z, a.w));
+    return R_FLOAT4(r_turn_lo(b.x, b.y, a.x, a.y), r_turn_hi(b.x, b.y, a.x, a.y),
+                    r_turn_lo(b.z, b.w, a.z, a.w), r_turn_hi(b.z, b.w, a.z, a.w));
 }
 
 R_FN r_float4 r_find_two(R_MEM uint row_at, uint entry, uint head) {
@@ -146,14 +147,12 @@ R_FN r_run r_turn_eight(r_turns t, bool keep0, bool keep1, r_run v) {
         x = R_UINT4(v.a.x, v.a.z, v.b.x, v.b.z);
         y = R_UINT4(v.a.y, v.a.w, v.b.y, v.b.w);
     }
-    r_uint4 lo = R_UINT4(r_finish_lo(keep0, t.lo_c.x, t.lo_s.x, x.x, y.x),
-                         r_finish_lo(keep0, t.lo_c.y, t.lo_s.y, x.y, y.y),
-                         r_finish_lo(keep1, t.lo_c.z, t.lo_s.z, x.z, y.z),
-                         r_finish_lo(keep1, t.lo_c.w, t.lo_s.w, x.w, y.w));
-    r_uint4 hi = R_UINT4(r_finish_hi(keep0, t.hi_c.x, t.hi_s.x, x.x, y.x),
-                         r_finish_hi(keep0, t.hi_c.y, t.hi_s.y, x.y, y.y),
-                         r_finish_hi(keep1, t.hi_c.z, t.hi_s.z, x.z, y.z),
-                         r_finish_hi(keep1, t.hi_c.w, t.hi_s.w, x.w, y.w));
+    r_uint4 lo = R_UINT4(
+        r_finish_lo(keep0, t.lo_c.x, t.lo_s.x, x.x, y.x), r_finish_lo(keep0, t.lo_c.y, t.lo_s.y, x.y, y.y),
+        r_finish_lo(keep1, t.lo_c.z, t.lo_s.z, x.z, y.z), r_finish_lo(keep1, t.lo_c.w, t.lo_s.w, x.w, y.w));
+    r_uint4 hi = R_UINT4(
+        r_finish_hi(keep0, t.hi_c.x, t.hi_s.x, x.x, y.x), r_finish_hi(keep0, t.hi_c.y, t.hi_s.y, x.y, y.y),
+        r_finish_hi(keep1, t.hi_c.z, t.hi_s.z, x.z, y.z), r_finish_hi(keep1, t.hi_c.w, t.hi_s.w, x.w, y.w));
     turned.a = lo;
     turned.b = hi;
     if (R_HAS_FLAG(R_INTERLEAVED_FLAG)) {
@@ -164,8 +163,8 @@ R_FN r_run r_turn_eight(r_turns t, bool keep0, bool keep1, r_run v) {
 }
 
 // A unit in heads `head` to `end`; in_at and out_at belong to the first of them.
-R_FN void r_vector_unit(R_MEM uint k, uint unit, uint in_at, uint in_step, uint out_at, uint out_step, uint row_at,
-                        uint head, uint end) {
+R_FN void r_vector_unit(R_MEM uint k, uint unit, uint in_at, uint in_step, uint out_at, uint out_step,
+                        uint row_at, uint head, uint end) {
     uint word = R_UNIT(2u * unit);
     uint pairs = R_UNIT(2u * unit + 1u);
     uint a_at = R_UNIT_LO(word);
