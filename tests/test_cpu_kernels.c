@@ -169,9 +169,9 @@ static bool run_both(struct scene *s, const rope2d_turn_kernel *kernel, rope2d_p
     const ptrdiff_t at = good ? compare(s, kernel->element) : 0;
     return CHECK(at < 0,
                  "kernel %s, seed %" PRIu64 ": head_dim %u, rotary %u from %u, pairing %u, %u heads, "
-                 "in place %d, large %d: byte %td",
+                 "in place %d, large %d: byte %ld",
                  kernel->name, seed, s->spec.head_dim, s->spec.rotary_dim, s->spec.rotary_begin,
-                 (unsigned)s->spec.pairing, s->heads, s->in_place, s->is_large, at);
+                 (unsigned)s->spec.pairing, s->heads, s->in_place, s->is_large, (long)at);
 }
 
 // False where the pattern that the seed draws is none for this kernel.

@@ -118,15 +118,44 @@ static void test_create(void) {
     rope2d_device_destroy(NULL);
 }
 
-static void set_shaders(const char *folder) {
+static void set_variable(const char *name, const char *value) {
 #ifdef _WIN32
-    _putenv_s("ROPE2D_SHADERS", folder != NULL ? folder : ""); // which an empty value removes
+    _putenv_s(name, value != NULL ? value : ""); // which an empty value removes
 #else
-    if (folder != NULL)
-        setenv("ROPE2D_SHADERS", folder, 1);
+    if (value != NULL)
+        setenv(name, value, 1);
     else
-        unsetenv("ROPE2D_SHADERS");
+        unsetenv(name);
 #endif
+}
+
+static void set_shaders(const char *folder) {
+    set_variable("ROPE2D_SHADERS", folder);
+}
+
+// A lesser instruction set by name or by flag; names that are none, or more than there is, change nothing.
+static void test_instruction_set(void) {
+    static const struct {
+        const char *word;
+        uint32_t flags;
+        bool is_portable;
+    } cases[] = {
+        {"portable", 0, true}, {"avx9", ROPE2D_DEVICE_PORTABLE, true}, {"avx9", 0, false}, {"", 0, false}};
+    rope2d_device_info best = {.struct_size = sizeof(best)};
+    rope2d_device_params params = {.struct_size = sizeof(params)};
+    for (size_t i = 0; i <= sizeof(cases) / sizeof(cases[0]); i++) {
+        rope2d_device *device = NULL;
+        rope2d_device_info info = {.struct_size = sizeof(info)};
+        set_variable("ROPE2D_CPU", i == 0 ? NULL : cases[i - 1].word);
+        params.flags = i == 0 ? 0 : cases[i - 1].flags;
+        if (rope2d_device_create(&params, &device) == ROPE2D_OK)
+            (void)rope2d_device_get_info(device, i == 0 ? &best : &info);
+        rope2d_device_destroy(device);
+        const char *expected = i > 0 && cases[i - 1].is_portable ? "rope2d, portable C" : best.driver;
+        CHECK(i == 0 ? best.driver[0] != 0 : strcmp(info.driver, expected) == 0, "case %d: %s and not %s",
+              (int)i, info.driver, expected);
+    }
+    set_variable("ROPE2D_CPU", NULL);
 }
 
 // Kernels come from the folder of the params, else from that of the environment; an empty one is none.
@@ -223,6 +252,7 @@ int main(void) {
     rope2d_device_info info = {.struct_size = sizeof(info)};
     test_enumerate();
     test_shader_folder();
+    test_instruction_set();
     test_create();
     expect(rope2d_device_create(&params, &device), ROPE2D_OK, NULL, "create");
     if (device) {
