@@ -140,10 +140,13 @@ rope2d_status rope2d_preset_get_info(const char *name, const rope2d_host *host, 
     const preset_row *row = rope2d_preset_find(name);
     if (row == NULL)
         return rope2d_preset_unknown(host, "name", name);
+    const char *texts[5] = {row->name}; // title, source, golden cases, note
+    for (uint32_t i = 1; i < 5; i++)
+        texts[i] = texts[i - 1] + strlen(texts[i - 1]) + 1;
     *info = (rope2d_preset_info){
         .struct_size = sizeof *info,
         .name = row->name,
-        .title = row->title,
+        .title = texts[1],
         .pairing = pairing_words[row->pairing],
         .axes = row->axes,
         .division = row->law == PRESET_CHANNELS ? division_words[DIVISION_ALTERNATING]
@@ -151,10 +154,10 @@ rope2d_status rope2d_preset_get_info(const char *name, const rope2d_host *host, 
         .frequencies = law_words[row->law],
         .positions = place_words(row),
         .text = text_words[row->text],
-        .source = row->source,
-        .golden = row->golden,
+        .source = texts[2],
+        .golden = texts[3],
         .model_fp32 = fp32_words[row->fp32],
-        .note = row->note == NULL ? "" : row->note,
+        .note = texts[4],
         .head_dim = row->head_dim,
         .rotary_dim = row->rotary != 0 ? row->rotary : row->head_dim,
         .heads = row->heads,

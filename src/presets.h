@@ -55,7 +55,8 @@ typedef enum preset_text {
 
 typedef struct preset_place {
     rope2d_rule rule;
-    double offset, scale, reference;
+    float reference;
+    double offset, scale;
 } preset_place;
 
 enum {
@@ -65,17 +66,19 @@ enum {
 };
 
 typedef struct preset_row {
-    const char *name, *title;
+    // Behind the name's 0 follow title, source, golden cases (their folders) and a note, each behind the 0 of
+    // the one before: one address to relocate, not five.
+    const char *name;
     uint16_t head_dim;
     uint16_t rotary; // 0: head_dim
     uint16_t heads;  // heads with frequencies of their own; 0: shared
     rope2d_pairing pairing;
-    const char *axes;
+    char axes[ROPE2D_MAX_AXES + 1];
     preset_division division;
     uint16_t pairs[ROPE2D_MAX_AXES]; // of each axis; all 0: equal
     preset_law law;
-    double base;
-    double stretch[ROPE2D_MAX_AXES]; // NTK factor of each axis; 0: 1
+    float base;
+    float stretch[ROPE2D_MAX_AXES]; // NTK factor of each axis; 0: 1
     preset_fp32 fp32;
     preset_place space, time; // rows and columns; frames
     rope2d_order order;
@@ -83,7 +86,6 @@ typedef struct preset_row {
     uint16_t first;               // TEXT_FIRST: number of the first token
     preset_text text;
     uint32_t places; // PLACE_*
-    const char *source, *golden, *note;
 } preset_row;
 
 extern const preset_row rope2d_preset_rows[];

@@ -12,13 +12,13 @@
 
 #define SEED 20260729
 
-rope2d_cpu_kernel *plain_kernel(rope2d_element in, rope2d_element out, bool wide, bool two_angles);
-rope2d_cpu_kernel *contracted_kernel(rope2d_element in, rope2d_element out, bool wide, bool two_angles);
+rope2d_cpu_kernel *plain_kernel(rope2d_element in, rope2d_element out);
+rope2d_cpu_kernel *contracted_kernel(rope2d_element in, rope2d_element out);
 
 static bool contracts;
 
-rope2d_cpu_kernel *rope2d_portable_kernel(rope2d_element in, rope2d_element out, bool wide, bool two_angles) {
-    return (contracts ? contracted_kernel : plain_kernel)(in, out, wide, two_angles);
+rope2d_cpu_kernel *rope2d_portable_kernel(rope2d_element in, rope2d_element out) {
+    return (contracts ? contracted_kernel : plain_kernel)(in, out);
 }
 
 struct control {

@@ -46,6 +46,10 @@ void rope2d_portable_heads(const job *j, const rope2d_checked_tensor *tensor, ui
         .table = positions->table,
         .in_stride = (ptrdiff_t)(tensor->in.head_stride * in_size),
         .out_stride = (ptrdiff_t)(tensor->out.head_stride * out_size),
+        .in_type = (uint32_t)j->plan->in,
+        .out_type = (uint32_t)j->plan->out,
+        .wide = j->units == &j->plan->pattern.wide,
+        .two_angles = j->plan->pattern.angles == 2,
     };
     for (uint64_t at = begin; at < end; at += run.heads) {
         const uint64_t head = at % tensor->heads;
@@ -128,7 +132,7 @@ void rope2d_cpu_job_fill(job *j) {
     const rope2d_plan *plan = j->plan;
     const rope2d_pattern *pattern = &plan->pattern;
     const bool wide = pattern->wide.count > 0 && !j->work->single_only;
-    j->kernel = rope2d_portable_kernel(plan->in, plan->out, wide, pattern->angles == 2);
+    j->kernel = rope2d_portable_kernel(plan->in, plan->out);
     j->units = wide ? &pattern->wide : &pattern->single;
     for (uint32_t i = 0; i < j->work->tensor_count; i++)
         j->heads += heads_of(j->work, i);

@@ -15,8 +15,8 @@
 #undef uint
 #undef precise
 
-// Everything below is inlined, so that the four constants of each kernel choose its code.
-R_FN void rotate(const rope2d_cpu_run *run, uint32_t in_type, uint32_t out_type, bool wide, bool two_angles) {
+// Inlined, so that constant types choose a kernel's code.
+R_FN void rotate(const rope2d_cpu_run *run, uint32_t in_type, uint32_t out_type) {
     r_memory memory = {
         .shape = run->shape,
         .units = run->units,
@@ -24,8 +24,8 @@ R_FN void rotate(const rope2d_cpu_run *run, uint32_t in_type, uint32_t out_type,
         .table = run->table,
         .in_type = in_type,
         .out_type = out_type,
-        .wide = wide,
-        .two_angles = two_angles,
+        .wide = run->wide,
+        .two_angles = run->two_angles,
     };
     for (uint32_t head = 0; head < run->heads; head++) {
         memory.in = run->in + (ptrdiff_t)head * run->in_stride;
@@ -35,42 +35,15 @@ R_FN void rotate(const rope2d_cpu_run *run, uint32_t in_type, uint32_t out_type,
     }
 }
 
-#define KERNELS(name, in, out)                                                                               \
-    static void name##_single(const rope2d_cpu_run *run) {                                                   \
-        rotate(run, in, out, false, false);                                                                  \
-    }                                                                                                        \
-    static void name##_single_two(const rope2d_cpu_run *run) {                                               \
-        rotate(run, in, out, false, true);                                                                   \
-    }                                                                                                        \
-    static void name##_wide(const rope2d_cpu_run *run) {                                                     \
-        rotate(run, in, out, true, false);                                                                   \
-    }                                                                                                        \
-    static void name##_wide_two(const rope2d_cpu_run *run) {                                                 \
-        rotate(run, in, out, true, true);                                                                    \
-    }
+// One kernel for fp32, and one that asks for the types of every element: specialized in full, 36 kernels
+// would be a seventh of the library.
+static void rotate_f32(const rope2d_cpu_run *run) {
+    rotate(run, R_F32, R_F32);
+}
+static void rotate_any(const rope2d_cpu_run *run) {
+    rotate(run, run->in_type, run->out_type);
+}
 
-KERNELS(f32_f32, R_F32, R_F32)
-KERNELS(f32_f16, R_F32, R_F16)
-KERNELS(f32_bf16, R_F32, R_BF16)
-KERNELS(f16_f32, R_F16, R_F32)
-KERNELS(f16_f16, R_F16, R_F16)
-KERNELS(f16_bf16, R_F16, R_BF16)
-KERNELS(bf16_f32, R_BF16, R_F32)
-KERNELS(bf16_f16, R_BF16, R_F16)
-KERNELS(bf16_bf16, R_BF16, R_BF16)
-
-#define ROW(name)                                                                                            \
-    {                                                                                                        \
-        {name##_single, name##_single_two}, {                                                                \
-            name##_wide, name##_wide_two                                                                     \
-        }                                                                                                    \
-    }
-
-rope2d_cpu_kernel *rope2d_portable_kernel(rope2d_element in, rope2d_element out, bool wide, bool two_angles) {
-    static rope2d_cpu_kernel *const kernels[ROPE2D_ELEMENT_COUNT][ROPE2D_ELEMENT_COUNT][2][2] = {
-        {ROW(f32_f32), ROW(f32_f16), ROW(f32_bf16)},
-        {ROW(f16_f32), ROW(f16_f16), ROW(f16_bf16)},
-        {ROW(bf16_f32), ROW(bf16_f16), ROW(bf16_bf16)},
-    };
-    return kernels[in][out][wide][two_angles];
+rope2d_cpu_kernel *rope2d_portable_kernel(rope2d_element in, rope2d_element out) {
+    return in == ROPE2D_F32 && out == ROPE2D_F32 ? rotate_f32 : rotate_any;
 }

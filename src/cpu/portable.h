@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The plain C path: shaders/core.h, once for each combination of element types, units and angles.
+// The plain C path: shaders/core.h in C.
 #ifndef ROPE2D_CPU_PORTABLE_H
 #define ROPE2D_CPU_PORTABLE_H
 
@@ -19,11 +19,15 @@ typedef struct rope2d_cpu_run {
     ptrdiff_t out_stride;
     uint32_t first_head;
     uint32_t heads;
+    uint32_t in_type; // R_F32 and so on
+    uint32_t out_type;
+    bool wide; // `units` are
+    bool two_angles;
 } rope2d_cpu_run;
 
 typedef void rope2d_cpu_kernel(const rope2d_cpu_run *run);
 
 // Never NULL.
-rope2d_cpu_kernel *rope2d_portable_kernel(rope2d_element in, rope2d_element out, bool wide, bool two_angles);
+rope2d_cpu_kernel *rope2d_portable_kernel(rope2d_element in, rope2d_element out);
 
 #endif

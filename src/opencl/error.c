@@ -2,13 +2,13 @@
 #include "opencl.h"
 
 static const struct {
-    cl_int code;
-    const char *name;
-    rope2d_status status;
+    int16_t code;
+    uint8_t status;
+    char name[45];
 } errors[] = {
 #undef ERROR // of <windows.h>
 #define ERROR(name, status)                                                                                  \
-    { name, #name, status }
+    { name, (uint8_t)(status), #name }
     ERROR(CL_DEVICE_NOT_FOUND, ROPE2D_ERROR_DEVICE_LOST),
     ERROR(CL_DEVICE_NOT_AVAILABLE, ROPE2D_ERROR_DEVICE_LOST),
     ERROR(CL_COMPILER_NOT_AVAILABLE, ROPE2D_ERROR_UNSUPPORTED),
@@ -72,7 +72,7 @@ rope2d_status rope2d_cl_failed(const rope2d_cl *cl, const char *call, cl_int cod
     for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
         if (errors[i].code == code) {
             name = errors[i].name;
-            status = errors[i].status;
+            status = (rope2d_status)errors[i].status;
         }
     }
     return rope2d_fail(cl->host, status, "OpenCL: %s: %s (%d)", call, name, (int)code);

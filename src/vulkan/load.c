@@ -3,6 +3,7 @@
 
 #include "../library.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,57 +37,80 @@ static rope2d_status open_loader(struct vulkan_instance *instance, const rope2d_
     return ROPE2D_OK;
 }
 
-// A function pointer through memcpy, since each call below stores another type.
-#define FIND(get, object, table, name)                                                                       \
-    do {                                                                                                     \
-        PFN_vkVoidFunction found_##name = (get)((object), #name);                                            \
-        memcpy(&(table)->name, &found_##name, sizeof(found_##name));                                         \
-    } while (0)
+// A function of Vulkan's, and where a table keeps it.
+struct entry {
+    uint16_t offset;
+    char name[42];
+};
+#define NAMED(table, name)                                                                                   \
+    { offsetof(table, name), #name }
 
-#define FIND_OR_FAIL(get, object, table, name)                                                               \
-    do {                                                                                                     \
-        FIND(get, object, table, name);                                                                      \
-        if ((table)->name == NULL)                                                                           \
-            return rope2d_fail(host, ROPE2D_ERROR_DRIVER, "Vulkan: the driver has no function " #name);      \
-    } while (0)
+// Every function goes through memcpy, since each member has a type of its own.
+static void put(void *table, size_t offset, PFN_vkVoidFunction found) {
+    memcpy((unsigned char *)table + offset, &found, sizeof(found));
+}
+
+static rope2d_status missing(const rope2d_host *host, const char *name) {
+    return rope2d_fail(host, ROPE2D_ERROR_DRIVER, "Vulkan: the driver has no function %s", name);
+}
 
 rope2d_status rope2d_vulkan_load(struct vulkan_instance *instance, const rope2d_host *host) {
+    static const struct entry entries[] = {
+        NAMED(struct vulkan_instance, vkEnumerateInstanceVersion), // may be missing
+        NAMED(struct vulkan_instance, vkCreateInstance),
+        NAMED(struct vulkan_instance, vkEnumerateInstanceExtensionProperties),
+    };
     ROPE2D_TRY(open_loader(instance, host));
     rope2d_library_find(instance->library, "vkGetInstanceProcAddr", &instance->vkGetInstanceProcAddr,
                         sizeof(instance->vkGetInstanceProcAddr));
     if (instance->vkGetInstanceProcAddr == NULL)
         return rope2d_fail(host, ROPE2D_ERROR_BACKEND_MISSING,
                            "Vulkan: the loader has no vkGetInstanceProcAddr");
-    FIND_OR_FAIL(instance->vkGetInstanceProcAddr, NULL, instance, vkCreateInstance);
-    FIND_OR_FAIL(instance->vkGetInstanceProcAddr, NULL, instance, vkEnumerateInstanceExtensionProperties);
-    FIND(instance->vkGetInstanceProcAddr, NULL, instance, vkEnumerateInstanceVersion);
+    for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+        PFN_vkVoidFunction found = instance->vkGetInstanceProcAddr(NULL, entries[i].name);
+        if (found == NULL && i > 0)
+            return missing(host, entries[i].name);
+        put(instance, entries[i].offset, found);
+    }
     return ROPE2D_OK;
 }
 
 rope2d_status rope2d_vulkan_load_instance(struct vulkan_instance *instance, const rope2d_host *host,
                                           const char *properties2) {
-#define LOAD(name) FIND_OR_FAIL(instance->vkGetInstanceProcAddr, instance->handle, instance, name);
-    VULKAN_INSTANCE_FUNCTIONS(LOAD)
-#undef LOAD
-    if (properties2 != NULL) {
-        PFN_vkVoidFunction found = instance->vkGetInstanceProcAddr(instance->handle, properties2);
-        memcpy(&instance->vkGetPhysicalDeviceProperties2, &found, sizeof(found));
+#define ENTRY(name) NAMED(struct vulkan_instance, name),
+    static const struct entry entries[] = {VULKAN_INSTANCE_FUNCTIONS(ENTRY)};
+#undef ENTRY
+    for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+        PFN_vkVoidFunction found = instance->vkGetInstanceProcAddr(instance->handle, entries[i].name);
+        if (found == NULL)
+            return missing(host, entries[i].name);
+        put(instance, entries[i].offset, found);
     }
+    if (properties2 != NULL)
+        put(instance, offsetof(struct vulkan_instance, vkGetPhysicalDeviceProperties2),
+            instance->vkGetInstanceProcAddr(instance->handle, properties2));
     return ROPE2D_OK;
 }
 
 rope2d_status rope2d_vulkan_load_device(const struct vulkan_instance *instance, VkDevice device,
                                         struct VolkDeviceTable *table, const rope2d_host *host) {
-#define LOAD(name) FIND_OR_FAIL(instance->vkGetDeviceProcAddr, device, table, name);
-    VULKAN_DEVICE_FUNCTIONS(LOAD)
-#undef LOAD
+#define ENTRY(name) NAMED(struct VolkDeviceTable, name),
+    static const struct entry entries[] = {VULKAN_DEVICE_FUNCTIONS(ENTRY)};
+#undef ENTRY
+    for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+        PFN_vkVoidFunction found = instance->vkGetDeviceProcAddr(device, entries[i].name);
+        if (found == NULL)
+            return missing(host, entries[i].name);
+        put(table, entries[i].offset, found);
+    }
     return ROPE2D_OK;
 }
 
 void rope2d_vulkan_instance_destroy(struct vulkan_instance *instance) {
     // An instance whose functions never loaded is destroyed through the loader's own lookup.
     if (instance->handle != NULL && instance->vkDestroyInstance == NULL)
-        FIND(instance->vkGetInstanceProcAddr, instance->handle, instance, vkDestroyInstance);
+        put(instance, offsetof(struct vulkan_instance, vkDestroyInstance),
+            instance->vkGetInstanceProcAddr(instance->handle, "vkDestroyInstance"));
     if (instance->handle != NULL && instance->vkDestroyInstance != NULL)
         instance->vkDestroyInstance(instance->handle, NULL);
     rope2d_library_close(instance->library);
