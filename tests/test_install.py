@@ -16,7 +16,7 @@ import tempfile
 
 EXPECTED = "0xb4d2 0x3d87\n"  # cos 1 - sin 1 and sin 1 + cos 1 in f16
 STANDARDS = {"c": ("c99", "c11", "c2x"), "c++": ("c++11", "c++14", "c++17", "c++20")}
-SIZE_LIMIT = 330 * 1024  # bytes, of the stripped shared library without shaderc
+SIZE_LIMIT = 256 * 1024
 
 CMAKE = """cmake_minimum_required(VERSION 3.13)
 project(consumer C)

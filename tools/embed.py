@@ -3,9 +3,9 @@
 """Turn kernels into packed C arrays, as src/embedded.h declares them.
 
 text:  inlines #include "file" and marks every change of file with #line, so that a compiler's log
-       names the file and line that a person edits. Comments are left out, but for licence lines.
-       With --no-lines: neither, as people will read it.
-file:  the text without lines, as a file and not as C.
+       names the file and line that a person edits; with --no-lines without them. Comments are left
+       out, but for licence lines.
+file:  the text without lines but with its comments, as people will read it: a file and not C.
 spirv: modules in this machine's byte order.
 
 Every file but the first is packed as what follows the first: what they share is there once. With
@@ -60,15 +60,16 @@ def without_comment(match):
     return "\n" * comment.count("\n") or " "
 
 
-def text(path, found, marks):
+def text(path, found, marks, comments=False):
     lines = list(inline(path, [], found, marks))
     if not marks:  # one licence line is enough
         lines = lines[:1] + [line for line in lines[1:] if line != lines[0]]
     version = next((i for i, line in enumerate(lines) if VERSION.match(line)), None)
     if version is not None and marks:  # GLSL allows nothing but comments before #version
         lines = [line for line in lines[:version] if not line.startswith("#line")] + lines[version:]
-    if marks:
+    if not comments:
         lines = [line.rstrip() for line in COMMENT.sub(without_comment, "\n".join(lines)).split("\n")]
+        lines = [line for line in lines if line or marks]
     return ("\n".join(lines) + "\n").encode("utf-8")
 
 
@@ -152,7 +153,7 @@ def main():
 
     source = Source(args.kind, args.plain, not args.no_lines)
     if args.kind == "file":
-        texts = [text(path, source.found, marks=False) for path in args.inputs]
+        texts = [text(path, source.found, marks=False, comments=True) for path in args.inputs]
         args.output.write_bytes(b"".join(texts))
     elif args.unpacked:
         arrays, entries = unpacked(args.kind, args.inputs, not args.no_lines, source.found)

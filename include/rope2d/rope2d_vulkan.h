@@ -319,9 +319,9 @@ ROPE2D_API rope2d_status rope2d_vulkan_positions_get_table(const rope2d_position
                                                            rope2d_vulkan_table *table);
 
 // GLSL 4.50 for the caller's own compute shaders: rope2d.glsl, to be put behind their #version; the installed
-// file is the same. Static, never NULL. It declares rope2d_turn_lo and rope2d_turn_hi, whose products and
-// sums are `precise`, conversions of 16-bit elements, rope2d_row, and rope2d_fetch for tables that are
-// textures: shaders that rotate with them get the bits of rope2d_apply.
+// file is the same with comments. Static, never NULL. It declares rope2d_turn_lo and rope2d_turn_hi, whose
+// products and sums are `precise`, conversions of 16-bit elements, rope2d_row, and rope2d_fetch for tables
+// that are textures: shaders that rotate with them get the bits of rope2d_apply.
 ROPE2D_API const char *rope2d_vulkan_source(void);
 
 #ifdef __cplusplus
