@@ -29,8 +29,9 @@ static void read_caches(struct bench_machine *machine) {
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/type", index);
         if (!found || !read_line(path, type, sizeof type) || strncmp(type, "Instruction", 11) == 0)
             continue;
-        char *unit;
-        uint64_t bytes = strtoull(size, &unit, 10) << (*unit == 'M' ? 20 : 10);
+        char *unit = NULL;
+        uint64_t bytes = strtoull(size, &unit, 10);
+        bytes <<= *unit == 'M' ? 20 : 10;
         if (*level == '2')
             machine->core_cache = bytes;
         if (bytes > machine->last_cache)
