@@ -24,6 +24,7 @@ TRANSCENDENTAL = {
     "log1p pow cbrt hypot fma".split()
     for suffix in ("", "f", "l")
 }
+AT_EXIT = re.compile(r"^\.(init_array|fini_array|preinit_array|ctors|dtors|init|fini)(\..*)?$")
 MUTABLE = re.compile(r"^\.(data|bss|tdata|tbss)(\.(?!rel\.ro).*)?$")
 
 
@@ -42,15 +43,15 @@ def declared(headers):
     return set(re.findall(r"ROPE2D_API[^;(]*?\b(rope2d_\w+)\s*\(", text))
 
 
-def mutable_sections(static):
-    """Sections of the library's own objects that hold anything that could be written."""
+def sections(static, wanted):
+    """Sections of the library's own objects whose name matches, and that are not empty."""
     found = set()
     member = "?"
     for line in output("readelf", "-SW", static).splitlines():
         if line.startswith("File: "):
             member = line.split("(")[-1].rstrip(")")
         section = re.match(r"\s*\[\s*\d+\]\s+(\S+)\s+\S+\s+\S+\s+\S+\s+([0-9a-f]+)", line)
-        if section and MUTABLE.match(section.group(1)) and int(section.group(2), 16):
+        if section and wanted.match(section.group(1)) and int(section.group(2), 16):
             found.add(f"{member}:{section.group(1)}")
     return found
 
@@ -85,7 +86,8 @@ def main():
     report.none("calls that end or disturb the process", taken & PROCESS)
     report.none("calls that print", taken & PRINTS)
     report.none("transcendental functions of libm", taken & TRANSCENDENTAL)
-    report.none("global mutable state", mutable_sections(static))
+    report.none("global mutable state", sections(static, MUTABLE))
+    report.none("code that runs at load or exit", sections(static, AT_EXIT))
     print(f"{report.passed} passed, {report.failed} failed, 0 skipped")
     sys.exit(1 if report.failed else 0)
 
