@@ -72,6 +72,18 @@ class Consumers:
         run(compiler, "rotate.c", *flags.split(), "-lm", "-o", "rotate", cwd=folder)
         self.rotates(folder / "rotate")
 
+    def statically(self):
+        """Where no shared library is, pkg-config names all that the static one needs."""
+        folder = self.folder_of("static")
+        shutil.copytree(self.prefix, folder / "prefix", symlinks=True)
+        for library in (folder / "prefix").rglob("librope2d.so*"):
+            library.unlink()
+        config = next((folder / "prefix").rglob("rope2d.pc"))
+        flags = run("pkg-config", f"--define-variable=prefix={folder / 'prefix'}", "--static", "--cflags", "--libs", "rope2d",
+                    env={**os.environ, "PKG_CONFIG_PATH": str(config.parent)})  # fmt: skip
+        run("gcc", "rotate.c", *flags.split(), "-lm", "-o", "rotate", cwd=folder)
+        self.rotates(folder / "rotate")
+
     def own_shader(self):
         kernels = run("pkg-config", f"--define-variable=prefix={self.prefix}", "--variable=kernels", "rope2d",
                       env={**os.environ, "PKG_CONFIG_PATH": str(self.config.parent)}).strip()  # fmt: skip
@@ -137,6 +149,7 @@ def main():
         if users.counts["passed"]:
             for compiler in ("gcc", "clang"):
                 users.check(f"pkg-config, {compiler}", ["pkg-config", compiler], users.by_pkg_config, compiler)
+            users.check("pkg-config --static", ["pkg-config", "gcc"], users.statically)
             users.check("a shader with rope2d.glsl", ["pkg-config", "glslc"], users.own_shader)
             users.check("CMake", ["cmake"], users.by_cmake)
             for language, standards in STANDARDS.items():
