@@ -122,7 +122,7 @@ class Consumers:
         library = folder / "src" / "librope2d.so.0.1.0"
         run("strip", library)
         size = library.stat().st_size
-        print(f"     stripped, without shaderc: {size} bytes of the {SIZE_LIMIT} allowed")
+        print(f"note: stripped, without shaderc: {size} bytes of the {SIZE_LIMIT} allowed")
         if size > SIZE_LIMIT:
             raise RuntimeError("the shared library is too large")
 

@@ -12,6 +12,7 @@ import re
 import sys
 
 COUNTS = re.compile(r"(\d+) passed, (\d+) failed, (\d+) skipped$")
+NOTE = "note: "  # what a test wants to be read even where it passes
 TAIL = 60  # lines of a failed program's output that are repeated
 
 
@@ -51,6 +52,9 @@ def main():
     for test in tests:
         passed, failed, skipped = counts(test)
         print(f"{test['name']:{width}}  {test['duration']:7.1f} s  {passed} passed, {failed} failed, {skipped} skipped")
+        for line in test.get("stdout", "").splitlines():
+            if line.startswith(NOTE):
+                print("   " + line)
     if total[0] + total[1] == 0:
         print("no case ran")
         total[1] = 1
