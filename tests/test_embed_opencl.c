@@ -281,6 +281,13 @@ static void check_rows(program *own, const made *mine, const rope2d_opencl_bindi
     clReleaseMemObject(params.rows);
 }
 
+static void check_waits(program *own, rope2d_opencl_binding *binding) {
+    const cl_event none = NULL;
+    IS(ROPE2D_ERROR_NULL, rope2d_opencl_enqueue(binding, own->ordered, 0, 1, 1, NULL, NULL));
+    IS(ROPE2D_ERROR_NULL, rope2d_opencl_enqueue(binding, own->ordered, 0, 1, 0, &none, NULL));
+    IS(ROPE2D_ERROR_NULL, rope2d_opencl_enqueue(binding, own->ordered, 0, 1, 1, &none, NULL));
+}
+
 static void check_refusals(program *own, const made *mine, rope2d_opencl_binding_params params,
                            cl_mem memory) {
     const cl_buffer_region regions[2] = {{0, 8192}, {4096, 8192}};
@@ -303,6 +310,7 @@ static void check_refusals(program *own, const made *mine, rope2d_opencl_binding
     IS(ROPE2D_ERROR_TOKENS, rope2d_opencl_enqueue(binding, own->ordered, 0, 5, 0, NULL, NULL));
     IS(ROPE2D_ERROR_TOKENS, rope2d_opencl_enqueue(binding, own->ordered, TOKENS - 3, 4, 0, NULL, NULL));
     IS(ROPE2D_ERROR_NULL, rope2d_opencl_enqueue(binding, NULL, 0, 4, 0, NULL, NULL));
+    check_waits(own, binding);
     rope2d_opencl_dispatch dispatch = {.struct_size = sizeof(dispatch)};
     IS(ROPE2D_OK, rope2d_opencl_binding_dispatch(binding, 0, 4, &dispatch));
     CHECK(dispatch.kernel && dispatch.local_size > 0 && dispatch.global_size % dispatch.local_size == 0);
@@ -314,6 +322,31 @@ static void check_refusals(program *own, const made *mine, rope2d_opencl_binding
     CHECK(binding == NULL);
     clReleaseMemObject(tensor.in.memory);
     clReleaseMemObject(tensor.out.memory);
+}
+
+// Memory that the device's kernels cannot use: read only, write only, an image, another context's.
+static void check_foreign(program *own, const made *mine, rope2d_opencl_binding_params params) {
+    enum { BYTES = ELEMENTS * sizeof(float) };
+    const cl_image_format format = {CL_RGBA, CL_FLOAT};
+    const cl_image_desc shape = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 64, .image_height = 64};
+    rope2d_opencl_binding *binding = NULL;
+    rope2d_opencl_tensor tensor = params.tensors[0];
+    cl_context other = clCreateContext(NULL, 1, &own->id, NULL, NULL, NULL);
+    cl_mem memory[4] = {clCreateBuffer(own->context, CL_MEM_READ_ONLY, BYTES, NULL, NULL),
+                        clCreateBuffer(own->context, CL_MEM_WRITE_ONLY, BYTES, NULL, NULL),
+                        clCreateBuffer(other, CL_MEM_READ_WRITE, BYTES, NULL, NULL),
+                        clCreateImage(own->context, CL_MEM_READ_WRITE, &format, &shape, NULL, NULL)};
+    params.tensors = &tensor;
+    for (int i = 0; i < 4; i++) {
+        if (!memory[i]) // not every device has images
+            continue;
+        tensor.in.memory = memory[i];
+        IS(ROPE2D_ERROR_MISMATCH,
+           rope2d_opencl_binding_create(mine->plan, mine->positions, &params, &binding));
+        CHECK(strstr(own->log.text, "tensors[0].in.memory"));
+        clReleaseMemObject(memory[i]);
+    }
+    clReleaseContext(other);
 }
 
 static void check_binding(program *own) {
@@ -330,6 +363,7 @@ static void check_binding(program *own) {
                                            .tensors = &tensor};
     check_rows(own, &mine, &params, memory);
     check_refusals(own, &mine, params, memory);
+    check_foreign(own, &mine, params);
     clReleaseMemObject(memory);
     unmake(&mine);
 }

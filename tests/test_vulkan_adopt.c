@@ -155,6 +155,13 @@ static void check_bad_adoption(rope2d_vulkan_device_params good) {
     bad = good;
     bad.queue_family = 1000;
     expect(rope2d_vulkan_device_adopt(&bad, &device), ROPE2D_ERROR_DEVICE_INDEX, "queue_family");
+    bad = good;
+    const VkAllocationCallbacks nothing = {NULL, NULL, NULL, NULL, NULL, NULL};
+    bad.allocation = &nothing;
+    expect(rope2d_vulkan_device_adopt(&bad, &device), ROPE2D_ERROR_NULL, "allocation");
+    bad = good;
+    bad.api_version = 3;
+    expect(rope2d_vulkan_device_adopt(&bad, &device), ROPE2D_ERROR_ENUM, "api_version");
     tally_check(&counts, device == NULL, "a failed adoption leaves a device");
 }
 

@@ -67,6 +67,14 @@ static rope2d_device *adopt(const owner *own, const owner_buffer *small) {
         params.small.offset--;
         params.small.mapped = NULL;
         expect(rope2d_vulkan_device_adopt(&params, &none), ROPE2D_ERROR_NULL, "small.mapped");
+        params.small.mapped = small->mapped + SMALL_OFFSET;
+        params.small.size = UINT64_MAX;
+        expect(rope2d_vulkan_device_adopt(&params, &none), ROPE2D_ERROR_TENSOR_SIZE, "small.size");
+        params.small.size = ROPE2D_VULKAN_SMALL_ALIGNMENT - 1;
+        expect(rope2d_vulkan_device_adopt(&params, &none), ROPE2D_ERROR_LIMIT, "small.size");
+        params.small.size = small->size - SMALL_OFFSET;
+        params.small.buffer = VK_NULL_HANDLE;
+        expect(rope2d_vulkan_device_adopt(&params, &none), ROPE2D_ERROR_NULL, "small.buffer");
     }
     return device;
 }
@@ -158,6 +166,9 @@ static void check_bad_places(rope2d_positions *positions, const rope2d_vulkan_po
     bad.table.buffer = VK_NULL_HANDLE;
     bad.table.memory = VK_NULL_HANDLE;
     expect(rope2d_vulkan_positions_place(positions, &bad), ROPE2D_ERROR_NULL, "table");
+    bad = *good;
+    bad.rows.size = UINT64_MAX;
+    expect(rope2d_vulkan_positions_place(positions, &bad), ROPE2D_ERROR_TENSOR_SIZE, "rows.size");
     if (good->staging.buffer == VK_NULL_HANDLE)
         return;
     bad = *good;

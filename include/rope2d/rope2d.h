@@ -16,7 +16,7 @@
 // during the call and not kept. A call that fails returns a status, writes one line to the log that names the
 // field, the value and the limit, sets its result to NULL, and changes nothing else. The status is all there
 // is where no log can be reached: a NULL instead of an object, and a wrong struct_size of rope2d_host or of
-// rope2d_device_params.
+// the params of a device, made or adopted.
 #ifndef ROPE2D_H
 #define ROPE2D_H
 

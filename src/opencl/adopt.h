@@ -13,5 +13,9 @@
 rope2d_status rope2d_cl_views_place(const rope2d_cl_device *device,
                                     const rope2d_opencl_binding_params *params, rope2d_tensor *tensors,
                                     bool *has_pointers);
+// view.c: whether kernels of the device can use a caller's memory: a buffer of its context, with none of the
+// refused CL_MEM_*_ONLY.
+rope2d_status rope2d_cl_memory_check(const rope2d_cl_device *device, const char *name, cl_mem memory,
+                                     cl_mem_flags refused);
 
 #endif

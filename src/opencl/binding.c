@@ -121,6 +121,7 @@ static rope2d_status check_rows(rope2d_opencl_binding *binding, const rope2d_ope
     binding->row_bound = positions->table_rows;
     if (params->row_bound > 0 && params->row_bound < binding->row_bound)
         binding->row_bound = params->row_bound;
+    ROPE2D_TRY(rope2d_cl_memory_check(device, "params.rows", params->rows, CL_MEM_WRITE_ONLY));
     CL(cl->GetMemObjectInfo(params->rows, CL_MEM_SIZE, sizeof(size), &size, NULL));
     uint64_t rows =
         rope2d_product(rope2d_product(binding->row_batch, binding->row_tokens), positions->pattern.row_axes);
@@ -316,6 +317,17 @@ fail:
     return status;
 }
 
+static rope2d_status check_waits(const rope2d_host *host, cl_uint wait_count, const cl_event *wait_list) {
+    if ((wait_count == 0) != (wait_list == NULL))
+        return rope2d_fail(host, ROPE2D_ERROR_NULL, "wait_count is %u, and wait_list is %sNULL",
+                           (unsigned)wait_count, wait_list ? "not " : "");
+    for (cl_uint i = 0; i < wait_count; i++) {
+        if (!wait_list[i])
+            return rope2d_fail(host, ROPE2D_ERROR_NULL, "wait_list[%u] is NULL", (unsigned)i);
+    }
+    return ROPE2D_OK;
+}
+
 rope2d_status rope2d_opencl_enqueue(rope2d_opencl_binding *binding, cl_command_queue queue,
                                     uint64_t first_token, uint64_t tokens, cl_uint wait_count,
                                     const cl_event *wait_list, cl_event *event) {
@@ -331,6 +343,7 @@ rope2d_status rope2d_opencl_enqueue(rope2d_opencl_binding *binding, cl_command_q
         return rope2d_fail(cl->host, ROPE2D_ERROR_NULL, "queue is NULL");
     if (tokens == 0)
         return check_range(binding, first_token, tokens);
+    ROPE2D_TRY(check_waits(cl->host, wait_count, wait_list)); // some drivers read it unseen
     OWN(rope2d_opencl_binding_dispatch(binding, first_token, tokens, &dispatch));
     CL(cl->EnqueueNDRangeKernel(queue, dispatch.kernel, 1, NULL, &dispatch.global_size, &dispatch.local_size,
                                 wait_count, wait_list, event));

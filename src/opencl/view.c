@@ -4,6 +4,7 @@
 #include "adopt.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MOST_ROOTS = 2 * ROPE2D_OPENCL_MAX_TENSORS };
@@ -60,6 +61,48 @@ static rope2d_status reserve_pointer(address_space *space, const rope2d_opencl_v
     return ROPE2D_OK;
 }
 
+// A driver takes a foreign object for one of its own, and falls over it.
+rope2d_status rope2d_cl_memory_check(const rope2d_cl_device *device, const char *name, cl_mem memory,
+                                     cl_mem_flags refused) {
+    const rope2d_cl *cl = &device->cl;
+    rope2d_status status = ROPE2D_OK;
+    cl_context context = NULL;
+    cl_mem_object_type type = 0;
+    cl_mem_flags flags = 0;
+    CL(cl->GetMemObjectInfo(memory, CL_MEM_CONTEXT, sizeof(context), &context, NULL));
+    if (context != device->context)
+        return rope2d_fail(cl->host, ROPE2D_ERROR_MISMATCH, "%s is of another context than the device", name);
+    CL(cl->GetMemObjectInfo(memory, CL_MEM_TYPE, sizeof(type), &type, NULL));
+    if (type != CL_MEM_OBJECT_BUFFER)
+        return rope2d_fail(cl->host, ROPE2D_ERROR_MISMATCH, "%s has CL_MEM_TYPE 0x%x, must be a buffer, 0x%x",
+                           name, (unsigned)type, (unsigned)CL_MEM_OBJECT_BUFFER);
+    CL(cl->GetMemObjectInfo(memory, CL_MEM_FLAGS, sizeof(flags), &flags, NULL));
+    if (flags & refused)
+        return rope2d_fail(cl->host, ROPE2D_ERROR_MISMATCH, "%s has CL_MEM_FLAGS 0x%x, and kernels %s it",
+                           name, (unsigned)flags, refused & CL_MEM_READ_ONLY ? "write" : "read");
+fail:
+    return status;
+}
+
+static rope2d_status check_view(const rope2d_cl_device *device, uint32_t index, const char *side,
+                                const rope2d_opencl_view *given, cl_mem_flags refused) {
+    char name[48];
+    if (!given->memory)
+        return ROPE2D_OK;
+    snprintf(name, sizeof(name), "tensors[%u].%s.memory", (unsigned)index, side);
+    return rope2d_cl_memory_check(device, name, given->memory, refused);
+}
+
+// What is in place is written through `in`; a kernel that is given memory for another use may do anything.
+static rope2d_status check_memory(const rope2d_cl_device *device, uint32_t index,
+                                  const rope2d_opencl_tensor *tensor) {
+    const bool in_place =
+        (!tensor->out.memory && !tensor->out.pointer) || tensor->out.memory == tensor->in.memory;
+    ROPE2D_TRY(check_view(device, index, "in", &tensor->in,
+                          CL_MEM_WRITE_ONLY | (in_place ? (cl_mem_flags)CL_MEM_READ_ONLY : 0)));
+    return check_view(device, index, "out", &tensor->out, CL_MEM_READ_ONLY);
+}
+
 // The view of a host's memory at the address that stands for the buffer.
 static rope2d_status place_view(address_space *space, const rope2d_opencl_view *given, rope2d_view *view) {
     const rope2d_cl *cl = space->cl;
@@ -98,6 +141,7 @@ rope2d_status rope2d_cl_views_place(const rope2d_cl_device *device,
         ROPE2D_TRY(reserve_pointer(&space, &params->tensors[i].out));
     }
     for (uint32_t i = 0; i < params->tensor_count; i++) {
+        ROPE2D_TRY(check_memory(device, i, &params->tensors[i]));
         tensors[i].heads = params->tensors[i].heads;
         ROPE2D_TRY(place_view(&space, &params->tensors[i].in, &tensors[i].in));
         ROPE2D_TRY(place_view(&space, &params->tensors[i].out, &tensors[i].out));

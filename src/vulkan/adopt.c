@@ -4,11 +4,42 @@
 #include "../backend.h"
 #include "compile.h"
 #include "device.h"
+#include "memory.h"
 #include "pool.h"
 
 #include "rope2d/rope2d_vulkan.h"
 
+#include <inttypes.h>
 #include <string.h>
+
+static rope2d_status check_allocation(const rope2d_host *host, const VkAllocationCallbacks *allocation) {
+    if (allocation == NULL || (allocation->pfnAllocation != NULL && allocation->pfnReallocation != NULL &&
+                               allocation->pfnFree != NULL))
+        return ROPE2D_OK;
+    return rope2d_fail(host, ROPE2D_ERROR_NULL, "params.allocation->%s is NULL",
+                       allocation->pfnAllocation == NULL     ? "pfnAllocation"
+                       : allocation->pfnReallocation == NULL ? "pfnReallocation"
+                                                             : "pfnFree");
+}
+
+static rope2d_status check_small(const rope2d_host *host, const rope2d_vulkan_place *small) {
+    if (small->memory != VK_NULL_HANDLE)
+        return rope2d_fail(host, ROPE2D_ERROR_MISMATCH,
+                           "params.small.memory is given, must be VK_NULL_HANDLE: it is a range of a buffer");
+    if (small->offset % ROPE2D_VULKAN_SMALL_ALIGNMENT != 0)
+        return rope2d_fail(host, ROPE2D_ERROR_TENSOR_ALIGNMENT,
+                           "params.small.offset is %" PRIu64 ", must be a multiple of %d", small->offset,
+                           ROPE2D_VULKAN_SMALL_ALIGNMENT);
+    if (small->buffer == VK_NULL_HANDLE && small->size == 0 && small->offset == 0 && small->mapped == NULL)
+        return ROPE2D_OK;
+    if (small->buffer == VK_NULL_HANDLE || small->mapped == NULL)
+        return rope2d_fail(host, ROPE2D_ERROR_NULL, "params.small.%s is NULL, and the rest is not",
+                           small->buffer == VK_NULL_HANDLE ? "buffer" : "mapped");
+    if (small->size < ROPE2D_VULKAN_SMALL_ALIGNMENT)
+        return rope2d_fail(host, ROPE2D_ERROR_LIMIT, "params.small.size is %" PRIu64 ", at least %d",
+                           small->size, ROPE2D_VULKAN_SMALL_ALIGNMENT);
+    return ROPE2D_OK;
+}
 
 static rope2d_status check_params(const rope2d_host *host, const rope2d_vulkan_device_params *params) {
     const uint32_t known = ROPE2D_DEVICE_MINIMUM_LIMITS | ROPE2D_DEVICE_RUNTIME_COMPILE;
@@ -26,12 +57,12 @@ static rope2d_status check_params(const rope2d_host *host, const rope2d_vulkan_d
     if ((params->lock_queue == NULL) != (params->unlock_queue == NULL))
         return rope2d_fail(host, ROPE2D_ERROR_NULL, "params.%s is NULL, and the other callback is not",
                            params->lock_queue == NULL ? "lock_queue" : "unlock_queue");
-    if (params->small.buffer != VK_NULL_HANDLE && params->small.mapped == NULL)
-        return rope2d_fail(host, ROPE2D_ERROR_NULL, "params.small.mapped is NULL, and its buffer is not");
-    if (params->small.offset % ROPE2D_VULKAN_SMALL_ALIGNMENT != 0)
-        return rope2d_fail(host, ROPE2D_ERROR_TENSOR_ALIGNMENT,
-                           "params.small.offset is %llu, must be a multiple of %d",
-                           (unsigned long long)params->small.offset, ROPE2D_VULKAN_SMALL_ALIGNMENT);
+    ROPE2D_TRY(check_allocation(host, params->allocation));
+    ROPE2D_TRY(check_small(host, &params->small));
+    if (params->api_version != 0 && params->api_version >> 22 != 1) // variant 0, major 1
+        return rope2d_fail(host, ROPE2D_ERROR_ENUM,
+                           "params.api_version is 0x%x, must be 0 or VK_API_VERSION_1_0 (0x%x) or later",
+                           params->api_version, (unsigned)VK_API_VERSION_1_0);
     if (params->flags & ~known)
         return rope2d_fail(host, ROPE2D_ERROR_ENUM, "params.flags is 0x%x, this version knows 0x%x",
                            params->flags, known);
@@ -103,9 +134,12 @@ static rope2d_status adopt(rope2d_device *device, const void *data) {
                            (device->flags & ROPE2D_DEVICE_MINIMUM_LIMITS) != 0, &device->info);
     if (device->lacks_queue) // a texture is filled by a copy, which the caller must record
         device->info.default_table = ROPE2D_TABLE_BUFFER;
-    if (params->small.buffer != VK_NULL_HANDLE)
+    if (params->small.buffer != VK_NULL_HANDLE) {
+        ROPE2D_TRY(rope2d_vulkan_range_check(vulkan, "params.small", params->small.buffer,
+                                             params->small.offset, params->small.size));
         ROPE2D_TRY(rope2d_vulkan_pool_adopt(vulkan, params->small.buffer, params->small.offset,
                                             params->small.size, params->small.mapped));
+    }
     return rope2d_vulkan_parts_create(vulkan, &device->info);
 }
 

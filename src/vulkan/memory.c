@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "memory.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define LOCAL    VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
@@ -277,4 +278,15 @@ void rope2d_vulkan_image_destroy(struct vulkan_device *device, struct vulkan_ima
         device->vk.vkFreeMemory(device->handle, image->memory, device->allocation);
     rope2d_vulkan_pool_give(device, &image->slice);
     memset(image, 0, sizeof(*image));
+}
+
+rope2d_status rope2d_vulkan_range_check(const struct vulkan_device *device, const char *name, VkBuffer buffer,
+                                        uint64_t offset, uint64_t size) {
+    VkMemoryRequirements needs = {0};
+    device->vk.vkGetBufferMemoryRequirements(device->handle, buffer, &needs);
+    if (offset <= needs.size && size <= needs.size - offset)
+        return ROPE2D_OK;
+    return rope2d_fail(&device->owner->host, ROPE2D_ERROR_TENSOR_SIZE,
+                       "%s.size is %" PRIu64 " from offset %" PRIu64 ", its buffer has %" PRIu64 " bytes",
+                       name, size, offset, (uint64_t)needs.size);
 }

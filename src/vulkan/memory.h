@@ -53,4 +53,8 @@ rope2d_status rope2d_vulkan_image_create(struct vulkan_device *device, uint32_t 
                                          struct vulkan_image *image);
 void rope2d_vulkan_image_destroy(struct vulkan_device *device, struct vulkan_image *image);
 
+// Whether a range of a caller's buffer lies within it, as far as its memory requirements tell.
+rope2d_status rope2d_vulkan_range_check(const struct vulkan_device *device, const char *name, VkBuffer buffer,
+                                        uint64_t offset, uint64_t size);
+
 #endif

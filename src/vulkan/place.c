@@ -8,6 +8,7 @@
 #include "rope2d/rope2d_vulkan.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define TEXEL_BYTES 16 // copies to images begin at multiples of it
@@ -87,9 +88,11 @@ rope2d_status rope2d_vulkan_positions_get_needs(const rope2d_positions *position
 // -----------------------------------------------------------------------------------------------------
 // places
 
-static rope2d_status check_place(const rope2d_host *host, const char *name, const rope2d_vulkan_place *place,
-                                 const rope2d_vulkan_need *need) {
+static rope2d_status check_place(const struct vulkan_device *device, const char *name,
+                                 const rope2d_vulkan_place *place, const rope2d_vulkan_need *need) {
+    const rope2d_host *host = &device->owner->host;
     const bool is_image = need->usage == 0;
+    char path[32];
     if (is_image ? place->memory == VK_NULL_HANDLE : place->buffer == VK_NULL_HANDLE)
         return rope2d_fail(host, ROPE2D_ERROR_NULL, "places.%s.%s is VK_NULL_HANDLE", name,
                            is_image ? "memory" : "buffer");
@@ -101,20 +104,24 @@ static rope2d_status check_place(const rope2d_host *host, const char *name, cons
         return rope2d_fail(host, ROPE2D_ERROR_TENSOR_SIZE,
                            "places.%s.size is %" PRIu64 ", %" PRIu64 " are needed", name, place->size,
                            need->size);
-    return ROPE2D_OK;
+    if (is_image)
+        return ROPE2D_OK;
+    snprintf(path, sizeof(path), "places.%s", name);
+    return rope2d_vulkan_range_check(device, path, place->buffer, place->offset, place->size);
 }
 
 static rope2d_status check_places(const rope2d_positions *positions,
                                   const rope2d_vulkan_positions_places *places) {
     const rope2d_host *host = &positions->device->host;
     const bool is_texture = positions->table_kind == ROPE2D_TABLE_TEXTURE;
+    const struct vulkan_device *device = rope2d_vulkan_of(positions->device);
     rope2d_vulkan_positions_needs needs;
     fill_needs(positions, &needs);
-    ROPE2D_TRY(check_place(host, "table", &places->table, &needs.table));
-    ROPE2D_TRY(check_place(host, "rows", &places->rows, &needs.rows));
+    ROPE2D_TRY(check_place(device, "table", &places->table, &needs.table));
+    ROPE2D_TRY(check_place(device, "rows", &places->rows, &needs.rows));
     if (!is_texture && places->table.mapped != NULL && places->rows.mapped != NULL)
         return ROPE2D_OK;
-    ROPE2D_TRY(check_place(host, "staging", &places->staging, &needs.staging));
+    ROPE2D_TRY(check_place(device, "staging", &places->staging, &needs.staging));
     if (places->staging.mapped == NULL)
         return rope2d_fail(host, ROPE2D_ERROR_NULL,
                            "places.staging.mapped is NULL, and the host does not see all of table and rows");
