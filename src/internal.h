@@ -148,7 +148,7 @@ struct rope2d_positions {
 
 // As rope2d_positions_create; deferred: without memory on the device.
 rope2d_status rope2d_positions_make(rope2d_device *device, const rope2d_positions_params *params,
-                                    bool is_deferred, rope2d_positions **positions);
+                                    bool is_deferred, rope2d_positions **result);
 
 // ------------------------------------------------------------------------------------------ plan.c
 

@@ -7,17 +7,17 @@
 #include "presets.h"
 
 // name, title, source, golden cases and a note: see preset_row.
-#define TEXT(name_, title, source, golden, note) .name = name_ "\0" title "\0" source "\0" golden "\0" note
-#define INTERLEAVED            ROPE2D_PAIRING_INTERLEAVED
-#define HALF                   ROPE2D_PAIRING_HALF
-#define SEGMENT_HALF           ROPE2D_PAIRING_SEGMENT_HALF
-#define BLOCKS                 .order = ROPE2D_ORDER_BLOCKS, .merge = 2
-#define PLUS_ONE               .space = {.offset = 1}
-#define TRANSFORMERS(path)     "huggingface/transformers src/transformers/models/" path " e6776aeae5ae"
-#define TRANSFORMERS_ANY(path) "huggingface/transformers src/transformers/models/" path
-#define DIFFUSERS(path)        "huggingface/diffusers src/diffusers/models/" path " 58eb52c0803e"
-#define TIMM                   "huggingface/pytorch-image-models timm/layers/pos_embed_sincos.py aa4b5850c154"
-#define GGML                   "ggml-org/ggml src/ggml-cpu/ops.cpp d99724f2b141"
+#define TEXT(name_, title, source, golden, note) .name = name "\0" title "\0" source "\0" golden "\0" note
+#define INTERLEAVED                              ROPE2D_PAIRING_INTERLEAVED
+#define HALF                                     ROPE2D_PAIRING_HALF
+#define SEGMENT_HALF                             ROPE2D_PAIRING_SEGMENT_HALF
+#define BLOCKS                                   .order = ROPE2D_ORDER_BLOCKS, .merge = 2
+#define PLUS_ONE                                 .space = {.offset = 1}
+#define TRANSFORMERS(path)                       "huggingface/transformers src/transformers/models/" path " e6776aeae5ae"
+#define TRANSFORMERS_ANY(path)                   "huggingface/transformers src/transformers/models/" path
+#define DIFFUSERS(path)                          "huggingface/diffusers src/diffusers/models/" path " 58eb52c0803e"
+#define TIMM                                     "huggingface/pytorch-image-models timm/layers/pos_embed_sincos.py aa4b5850c154"
+#define GGML                                     "ggml-org/ggml src/ggml-cpu/ops.cpp d99724f2b141"
 
 // clang-format off
 const preset_row rope2d_preset_rows[] = {

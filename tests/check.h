@@ -5,7 +5,9 @@
 
 #include <stdbool.h>
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__) // whose printf is C11's, as the build asks
+#define CHECK_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#elif defined(__GNUC__)
 #define CHECK_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define CHECK_PRINTF(text, first)

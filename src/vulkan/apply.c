@@ -109,7 +109,7 @@ static void record_dispatch(const struct job *job, const struct vulkan_kernel *k
                             const uint32_t *words) {
     const struct VolkDeviceTable *vk = &job->device->vk;
     const struct vulkan_lane *lane = job->lane;
-    const VkPipelineLayout layout = job->device->layouts[is_texture].pipeline;
+    VkPipelineLayout layout = job->device->layouts[is_texture].pipeline;
     vk->vkCmdBindPipeline(lane->commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
     rope2d_vulkan_descriptors_bind(job->device, lane->commands, layout, lane->sets[is_texture],
                                    &lane->written);

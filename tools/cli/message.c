@@ -8,7 +8,8 @@ void message(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     fputs("rope2d: ", stderr);
-    vfprintf(stderr, format, arguments);
+    // A second target compiles this file, and clang-tidy 14 does not see va_start in the second round.
+    vfprintf(stderr, format, arguments); // NOLINT(clang-analyzer-valist.Uninitialized)
     fputc('\n', stderr);
     va_end(arguments);
 }
