@@ -7,7 +7,7 @@
 #include "presets.h"
 
 // name, title, source, golden cases and a note: see preset_row.
-#define TEXT(name_, title, source, golden, note) .name = name "\0" title "\0" source "\0" golden "\0" note
+#define TEXT(name_, title, source, golden, note) .name = name_ "\0" title "\0" source "\0" golden "\0" note
 #define INTERLEAVED                              ROPE2D_PAIRING_INTERLEAVED
 #define HALF                                     ROPE2D_PAIRING_HALF
 #define SEGMENT_HALF                             ROPE2D_PAIRING_SEGMENT_HALF
