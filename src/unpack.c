@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "unpack.h"
 
-#define ONE       (1u << 11) // of a model's odds
-#define EVEN      (ONE / 2)
-#define RATE      4 // a model moves by 1/16 of what it lacks
-#define MIN_COPY  2
-#define MAX_BITS  24 // of a number, after its first
-#define NEAR      128
-#define MAX_SHIFT 35 // a word plus NEAR has 33 bits
+#define ONE        (1u << 11) // of a model's odds
+#define EVEN       (ONE / 2)
+#define RATE       4 // a model moves by 1/16 of what it lacks
+#define MIN_COPY   2
+#define MAX_BITS   24 // of a number, after its first
+#define NEAR_LIMIT 128
+#define MAX_SHIFT  35 // a word plus NEAR_LIMIT has 33 bits
 
 // ------------------------------------------------------------------------------------------------- range
 // coder
@@ -153,7 +153,7 @@ bool rope2d_unpack_spirv(const unsigned char *tokens, size_t size, uint32_t *wor
             const uint64_t value = read_token(&r);
             uint32_t word = (uint32_t)value;
             if (place > 1 || length == 2)
-                word = value < NEAR ? newest + 1 - (uint32_t)value : (uint32_t)(value - NEAR);
+                word = value < NEAR_LIMIT ? newest + 1 - (uint32_t)value : (uint32_t)(value - NEAR_LIMIT);
             if (word == newest + 1 || (place == 2 && word > newest && word < words[BOUND]))
                 newest = word;
             words[at + place] = word;

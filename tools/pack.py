@@ -11,7 +11,7 @@ PROBABILITY_BITS = 11
 ADAPTATION = 4
 MIN_COPY = 2
 LONGEST_COPY = 1023
-NEAR = 128  # distances from the newest number that take one byte
+NEAR_LIMIT = 128  # distances from the newest number that take one byte
 
 # Estimates for parse(): bits of a literal, of a copy, of one at the distance of the last.
 LITERAL_COST = 6.5
@@ -42,7 +42,7 @@ def tokens(words):
             if place == 1 and count > 2:
                 out += token(word)
             else:
-                out += token(back if 0 <= back < NEAR else word + NEAR)
+                out += token(back if 0 <= back < NEAR_LIMIT else word + NEAR_LIMIT)
             if word == newest + 1 or (place == 2 and newest < word < bound):
                 newest = word
         at += count

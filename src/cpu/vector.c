@@ -83,7 +83,7 @@ static void add_blocks(rope2d_vector *v, const rope2d_pattern *pattern, uint32_t
 static void add_segments(rope2d_vector *v, const rope2d_pattern *pattern) {
     for (uint32_t i = 0; i < pattern->pairs; i++) {
         if (i == 0 || pattern->axis[i] != pattern->axis[i - 1])
-            v->segments[v->segment_count++] = (rope2d_segment){i, 0, pattern->axis[i]};
+            v->segments[v->segment_count++] = (rope2d_vector_segment){i, 0, pattern->axis[i]};
         v->segments[v->segment_count - 1].count++;
     }
 }

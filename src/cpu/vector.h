@@ -7,11 +7,11 @@
 #include "turn.h"
 
 // Consecutive pairs that one axis turns.
-typedef struct rope2d_segment {
+typedef struct rope2d_vector_segment {
     uint32_t pair;
     uint32_t count;
     uint32_t axis;
-} rope2d_segment;
+} rope2d_vector_segment;
 
 // Consecutive channels that pass through, in bytes.
 typedef struct rope2d_pass {
@@ -22,7 +22,7 @@ typedef struct rope2d_pass {
 typedef struct rope2d_vector {
     const rope2d_turn_kernel *kernel;
     rope2d_block *blocks;
-    rope2d_segment *segments;
+    rope2d_vector_segment *segments;
     rope2d_pass *passes;
     uint32_t block_count;
     uint32_t segment_count;

@@ -60,7 +60,7 @@ static void stage_rows(const rope2d_cpu_job *job, const int32_t *rows, uint32_t 
             t->from[a] = from[a];
         }
         for (uint32_t i = 0; i < v->segment_count; i++) {
-            const rope2d_segment *s = &v->segments[i];
+            const rope2d_vector_segment *s = &v->segments[i];
             if (is_new[s->axis])
                 memcpy(t->entries + 2 * (size_t)s->pair, from[s->axis] + 2 * (size_t)s->pair,
                        2 * (size_t)s->count * sizeof(float));
