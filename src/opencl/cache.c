@@ -159,7 +159,7 @@ rope2d_status rope2d_opencl_cache_key(const rope2d_device *front, rope2d_sha256 
     rope2d_sha256_add_text(hash, front->info.driver); // with the platform's name and version
     rope2d_sha256_add(hash, &front->info.vendor_id, sizeof(front->info.vendor_id));
     for (const struct rope2d_embedded *entry = rope2d_embedded_opencl; entry->name; entry++)
-        rope2d_sha256_add_sized(hash, entry->data, entry->size);
+        rope2d_sha256_add_sized(hash, entry->data, entry->data_size);
     return ROPE2D_OK;
 }
 

@@ -65,7 +65,7 @@ rope2d_status rope2d_vulkan_cache_key(const rope2d_device *owner, rope2d_sha256 
         rope2d_sha256_add(hash, id.driverUUID, VK_UUID_SIZE);
     }
     for (const struct rope2d_embedded *entry = rope2d_embedded_spirv; entry->name != NULL; entry++)
-        rope2d_sha256_add_sized(hash, entry->data, entry->size);
+        rope2d_sha256_add_sized(hash, entry->data, entry->data_size);
     return ROPE2D_OK;
 }
 
