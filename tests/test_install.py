@@ -23,6 +23,8 @@ project(consumer C)
 find_package(rope2d 0.1 REQUIRED)
 add_executable(rotate rotate.c)
 target_link_libraries(rotate PRIVATE rope2d::rope2d m)
+add_executable(rotate_static rotate.c)
+target_link_libraries(rotate_static PRIVATE rope2d::rope2d_static m)
 """
 MESON = """project('consumer', 'c', default_options: ['c_std=c11'])
 rope2d = dependency('rope2d', fallback: ['rope2d', 'rope2d_dep'])
@@ -95,7 +97,10 @@ class Consumers:
         (folder / "CMakeLists.txt").write_text(CMAKE, encoding="utf-8")
         run("cmake", "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
         run("cmake", "--build", folder / "build")
-        self.rotates(folder / "build" / "rotate")
+        for program, shared in (("rotate", True), ("rotate_static", False)):
+            if ("[librope2d.so" in run("readelf", "-d", folder / "build" / program)) != shared:
+                raise RuntimeError(f"{program} links {'no' if shared else 'a'} shared library")
+            self.rotates(folder / "build" / program)
 
     def by_subproject(self):
         folder = self.folder_of("subproject")
