@@ -16,6 +16,7 @@ import tempfile
 
 EXPECTED = "0xb4d2 0x3d87\n"  # cos 1 - sin 1 and sin 1 + cos 1 in f16
 STANDARDS = {"c": ("c99", "c11", "c2x"), "c++": ("c++11", "c++14", "c++17", "c++20")}
+COMPILERS = {"c": ("gcc", "clang"), "c++": ("g++", "clang++")}
 SIZE_LIMIT = 256 * 1024
 
 CMAKE = """cmake_minimum_required(VERSION 3.13)
@@ -116,9 +117,12 @@ class Consumers:
             raise RuntimeError(f"rotate printed\n{output}")
 
     def header(self, compiler, language, standard):
-        for header in (self.prefix / "include" / "rope2d").glob("*.h"):
+        headers = sorted((self.prefix / "include" / "rope2d").glob("*.h"))
+        if not headers:
+            raise RuntimeError("no header is installed")
+        for header in headers:
             run(compiler, "-x", language, f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only",
-                f"-I{self.prefix / 'include'}", header)  # fmt: skip
+                f"-I{self.prefix / 'include'}", "-include", f"rope2d/{header.name}", os.devnull)  # fmt: skip
 
     def size(self):
         folder = self.folder / "small"
@@ -156,11 +160,12 @@ def main():
                 users.check(f"pkg-config, {compiler}", ["pkg-config", compiler], users.by_pkg_config, compiler)
             users.check("pkg-config --static", ["pkg-config", "gcc"], users.statically)
             users.check("a shader with rope2d.glsl", ["pkg-config", "glslc"], users.own_shader)
-            users.check("CMake", ["cmake"], users.by_cmake)
+            users.check("CMake, shared and static", ["cmake", "readelf"], users.by_cmake)
             for language, standards in STANDARDS.items():
-                compiler = {"c": "gcc", "c++": "g++"}[language]
-                for standard in standards:
-                    users.check(f"headers as {standard}", [compiler], users.header, compiler, language, standard)
+                for compiler in COMPILERS[language]:
+                    for standard in standards:
+                        what = f"headers as {standard}, {compiler}"
+                        users.check(what, [compiler], users.header, compiler, language, standard)
         users.check("meson subproject", ["meson", "ninja"], users.by_subproject)
         users.check("size", ["meson", "ninja", "strip"], users.size)
     print("{passed} passed, {failed} failed, {skipped} skipped".format(**users.counts))
