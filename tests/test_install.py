@@ -87,6 +87,13 @@ class Consumers:
         run("gcc", "rotate.c", *flags.split(), "-lm", "-o", "rotate", cwd=folder)
         self.rotates(folder / "rotate")
 
+    def by_one_file(self, compiler):
+        folder = self.folder_of("one-file-" + compiler)
+        (whole,) = self.prefix.rglob("rope2d_all.c")
+        run(compiler, "-O0", "-ffp-contract=off", "-I", self.prefix / "include", "rotate.c", whole, "-lm", "-lpthread", "-ldl",
+            "-o", "rotate", cwd=folder)  # fmt: skip
+        self.rotates(folder / "rotate")
+
     def own_shader(self):
         kernels = run("pkg-config", f"--define-variable=prefix={self.prefix}", "--variable=kernels", "rope2d",
                       env={**os.environ, "PKG_CONFIG_PATH": str(self.config.parent)}).strip()  # fmt: skip
@@ -159,6 +166,8 @@ def main():
             for compiler in ("gcc", "clang"):
                 users.check(f"pkg-config, {compiler}", ["pkg-config", compiler], users.by_pkg_config, compiler)
             users.check("pkg-config --static", ["pkg-config", "gcc"], users.statically)
+            for compiler in ("gcc", "clang"):
+                users.check(f"one file, {compiler}", [compiler], users.by_one_file, compiler)
             users.check("a shader with rope2d.glsl", ["pkg-config", "glslc"], users.own_shader)
             users.check("CMake, shared and static", ["cmake", "readelf"], users.by_cmake)
             for language, standards in STANDARDS.items():
