@@ -26,13 +26,13 @@ def run(*command, **options):
 
 class Single:
     def __init__(self, single, library, source, wine, folder):
-        self.single, self.library, self.source, self.wine, self.folder = single, library, source, wine, folder
+        self.single, self.shared, self.source, self.wine, self.folder = single, library, source, wine, folder
         self.counts = {"passed": 0, "failed": 0, "skipped": 0}
         self.expected = ""
 
     def by_library(self):
         program = self.folder / "by_library"
-        run("gcc", self.source, "-I", self.single, self.library, f"-Wl,-rpath,{self.library.parent}", "-o", program)
+        run("gcc", self.source, "-I", self.single, self.shared, f"-Wl,-rpath,{self.shared.parent}", "-o", program)
         self.expected = run(program)
         if "cpu:0 f32 half ROPE2D_OK" not in self.expected:
             raise RuntimeError(self.expected)
@@ -77,7 +77,7 @@ class Single:
         (object_file,) = (path for path in self.folder.glob("*/rope2d_all.o") if (path.parent / "bits").exists())
         table = [line.split() for line in run("readelf", "-sW", object_file).splitlines()]
         mine = {row[7] for row in table if len(row) == 8 and row[4:6] == ["GLOBAL", "DEFAULT"] and row[6] != "UND"}
-        theirs = {line.split()[-1] for line in run("nm", "-D", "--defined-only", self.library).splitlines()}
+        theirs = {line.split()[-1] for line in run("nm", "-D", "--defined-only", self.shared).splitlines()}
         if mine != theirs:
             raise RuntimeError(f"exported by one of both only: {sorted(mine ^ theirs)}")
 

@@ -47,7 +47,7 @@ def must(holds, what):
 
 class Engine:
     def __init__(self, program, library, include, folder):
-        self.program, self.library, self.include = program, library, include
+        self.program, self.shared, self.include = program, library, include
         self.folder, self.out = folder, folder / "vendored" / "rope2d"
         self.about = {"spirv": []}
         self.counts = {"passed": 0, "failed": 0, "skipped": 0}
@@ -117,8 +117,8 @@ class Engine:
         table = self.out / "table"
         sources = [HERE / "emit_table.c", table / "rope2d_table.c", *sorted(table.glob("src/*.c"))]
         run("gcc", *STRICT, "-DEMITTED", "-I", table, "-I", table / "include", *sources, "-lm", "-o", self.folder / "emitted")
-        run("gcc", *STRICT, "-I", self.include, HERE / "emit_table.c", self.library, "-lm", "-o", self.folder / "linked")
-        environment = {**os.environ, "LD_LIBRARY_PATH": str(self.library.parent)}
+        run("gcc", *STRICT, "-I", self.include, HERE / "emit_table.c", self.shared, "-lm", "-o", self.folder / "linked")
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(self.shared.parent)}
         linked = run(self.folder / "linked", env=environment).splitlines()
         emitted = run(self.folder / "emitted").splitlines()
         must(len(linked) == 9 and emitted[:9] == linked, "the table builder's bits are not the library's")
