@@ -140,6 +140,12 @@ void rope2d_log_text(const rope2d_host *host, rope2d_log_level level, const char
         host->log(host->user, level, text);
 }
 
+const char *rope2d_text_at(const char *texts, uint32_t index) {
+    while (index-- > 0)
+        texts += strlen(texts) + 1;
+    return texts;
+}
+
 uint32_t rope2d_threads(const rope2d_host *host) {
 #if !defined(_OPENMP)
     if (host->parallel_for == NULL)

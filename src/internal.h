@@ -51,6 +51,10 @@ void rope2d_log(const rope2d_host *host, rope2d_log_level level, const char *for
 // Text of any length, such as a compiler's log.
 void rope2d_log_text(const rope2d_host *host, rope2d_log_level level, const char *text);
 
+// The text number `index` of those that follow one another, each with its 0: a table without addresses, which
+// a loader would have to relocate.
+const char *rope2d_text_at(const char *texts, uint32_t index);
+
 // Runs task(data, i) for every i below tasks: the caller's parallel-for, else OpenMP, else a loop.
 void rope2d_parallel(const rope2d_host *host, uint32_t tasks, void (*task)(void *data, uint32_t index),
                      void *data);

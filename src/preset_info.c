@@ -6,64 +6,55 @@
 
 #include <string.h>
 
-static const char *const pairing_words[ROPE2D_PAIRING_COUNT] = {
-    "interleaved: (2i, 2i + 1)",
-    "half-split: (i, i + R/2)",
-    "half-split inside each axis' segment",
-    "explicit",
-};
+// Words in the order of their enumeration.
+static const char pairing_words[] = "interleaved: (2i, 2i + 1)\0"
+                                    "half-split: (i, i + R/2)\0"
+                                    "half-split inside each axis' segment\0"
+                                    "explicit";
 
-static const char *const division_words[DIVISION_COUNT] = {
-    "runs of pairs, in the order of the axes",
-    "pair i turns with axis i mod axes",
-    "i mod 3 = 1: y, = 2: x, within their sections; everything else t",
-    "i mod 3 = 0: t, = 1: y, = 2: x, within their sections; the rest does not turn",
-    "y and x alternate over their sections, then t",
-    "every pair turns with every axis",
-};
+static const char division_words[] =
+    "runs of pairs, in the order of the axes\0"
+    "pair i turns with axis i mod axes\0"
+    "i mod 3 = 1: y, = 2: x, within their sections; everything else t\0"
+    "i mod 3 = 0: t, = 1: y, = 2: x, within their sections; the rest does not turn\0"
+    "y and x alternate over their sections, then t\0"
+    "every pair turns with every axis";
 
-static const char *const law_words[PRESET_LAW_COUNT] = {
-    "B^(-2j/d), j the number of the pair within its axis, d the axis' channels",
-    "B^(-2i/R), i the number of the pair, R the rotated channels",
-    "B^(-2(A j + a)/R) for pair j of axis a of A, R the rotated channels",
-    "2 pi / B^(2j/d), j the number of the pair within its axis, d the axis' channels",
-    "pi 2^(j (log2 m - 1) / (n - 1)), j of n pairs of an axis, m the maximum",
-    "pi (1 + j (m/2 - 1) / (n - 1)), j of n pairs of an axis, m the maximum",
-    ("pi/2 B^(j/(n - 1)) over the channels of all heads, axes alternating; pairs left over come first and "
-     "stand"),
-    "channel c of an axis' n pairs: B^(-(c mod n)/n), so that lo and hi have angles of their own",
-    "learned",
-};
+static const char law_words[] =
+    "B^(-2j/d), j the number of the pair within its axis, d the axis' channels\0"
+    "B^(-2i/R), i the number of the pair, R the rotated channels\0"
+    "B^(-2(A j + a)/R) for pair j of axis a of A, R the rotated channels\0"
+    "2 pi / B^(2j/d), j the number of the pair within its axis, d the axis' channels\0"
+    "pi 2^(j (log2 m - 1) / (n - 1)), j of n pairs of an axis, m the maximum\0"
+    "pi (1 + j (m/2 - 1) / (n - 1)), j of n pairs of an axis, m the maximum\0"
+    "pi/2 B^(j/(n - 1)) over the channels of all heads, axes alternating; pairs left over come first and "
+    "stand\0"
+    "channel c of an axis' n pairs: B^(-(c mod n)/n), so that lo and hi have angles of their own\0"
+    "learned";
 
-static const char *const rule_words[ROPE2D_RULE_COUNT] = {
-    "index",
-    "index / size * reference",
-    "index - (size - size/2): centred, negative first",
-    "from -1 to 1, both included",
-    "2 (index + 1/2) / size - 1",
-    "2 (index * scale / reference) - 1",
-    "2 (middle of the patch / reference) - 1",
-    "a centred crop of a square of reference x reference",
-    "(index + 1/2 - size/2) * reference / sqrt(rows * columns)",
-};
+static const char rule_words[] = "index\0"
+                                 "index / size * reference\0"
+                                 "index - (size - size/2): centred, negative first\0"
+                                 "from -1 to 1, both included\0"
+                                 "2 (index + 1/2) / size - 1\0"
+                                 "2 (index * scale / reference) - 1\0"
+                                 "2 (middle of the patch / reference) - 1\0"
+                                 "a centred crop of a square of reference x reference\0"
+                                 "(index + 1/2 - size/2) * reference / sqrt(rows * columns)";
 
-static const char *const text_words[TEXT_COUNT] = {
-    "",
-    "does not turn",
-    "every coordinate counts on from one past the largest so far, as do images",
-    "the first coordinate counts; images stand after the last token of text",
-    "the last coordinate counts",
-    "every coordinate counts from half the longer side of the largest image",
-};
+static const char text_words[] = "\0"
+                                 "does not turn\0"
+                                 "every coordinate counts on from one past the largest so far, as do images\0"
+                                 "the first coordinate counts; images stand after the last token of text\0"
+                                 "the last coordinate counts\0"
+                                 "every coordinate counts from half the longer side of the largest image";
 
-static const char *const fp32_words[FP32_COUNT] = {
-    "frequencies by powers in fp32, angles in fp32",
-    "",
-    "angles in fp32",
-    "periods rounded to bfloat16, angles in fp32",
-    "frequencies and positions by linspace in fp32, angles in fp32",
-    "frequencies multiplied up step by step in fp32, angles in fp32",
-};
+static const char fp32_words[] = "frequencies by powers in fp32, angles in fp32\0"
+                                 "\0"
+                                 "angles in fp32\0"
+                                 "periods rounded to bfloat16, angles in fp32\0"
+                                 "frequencies and positions by linspace in fp32, angles in fp32\0"
+                                 "frequencies multiplied up step by step in fp32, angles in fp32";
 
 static const char *place_words(const preset_row *row) {
     if ((row->places & PLACE_UNKNOWN) != 0)
@@ -74,7 +65,7 @@ static const char *place_words(const preset_row *row) {
         return "index + 1";
     if (row->space.rule == ROPE2D_RULE_FRACTION && row->space.offset == 1)
         return "(index + 1) / size * reference";
-    return rule_words[row->space.rule];
+    return rope2d_text_at(rule_words, row->space.rule);
 }
 
 const preset_row *rope2d_preset_find(const char *name) {
@@ -147,16 +138,16 @@ rope2d_status rope2d_preset_get_info(const char *name, const rope2d_host *host, 
         .struct_size = sizeof *info,
         .name = row->name,
         .title = texts[1],
-        .pairing = pairing_words[row->pairing],
+        .pairing = rope2d_text_at(pairing_words, row->pairing),
         .axes = row->axes,
-        .division = row->law == PRESET_CHANNELS ? division_words[DIVISION_ALTERNATING]
-                                                : division_words[row->division],
-        .frequencies = law_words[row->law],
+        .division = row->law == PRESET_CHANNELS ? rope2d_text_at(division_words, DIVISION_ALTERNATING)
+                                                : rope2d_text_at(division_words, row->division),
+        .frequencies = rope2d_text_at(law_words, row->law),
         .positions = place_words(row),
-        .text = text_words[row->text],
+        .text = rope2d_text_at(text_words, row->text),
         .source = texts[2],
         .golden = texts[3],
-        .model_fp32 = fp32_words[row->fp32],
+        .model_fp32 = rope2d_text_at(fp32_words, row->fp32),
         .note = texts[4],
         .head_dim = row->head_dim,
         .rotary_dim = row->rotary != 0 ? row->rotary : row->head_dim,

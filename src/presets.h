@@ -53,10 +53,13 @@ typedef enum preset_text {
     TEXT_COUNT
 } preset_text;
 
+// Small types, since there are many rows. Offset and scale are in parts of one: offset / parts.
 typedef struct preset_place {
-    rope2d_rule rule;
-    float reference;
-    double offset, scale;
+    uint8_t rule;  // rope2d_rule
+    uint8_t parts; // 0: 1
+    int8_t offset;
+    uint8_t scale;
+    uint16_t reference;
 } preset_place;
 
 enum {
@@ -69,23 +72,23 @@ typedef struct preset_row {
     // Behind the name's 0 follow title, source, golden cases (their folders) and a note, each behind the 0 of
     // the one before: one address to relocate, not five.
     const char *name;
-    uint16_t head_dim;
-    uint16_t rotary; // 0: head_dim
-    uint16_t heads;  // heads with frequencies of their own; 0: shared
-    rope2d_pairing pairing;
-    char axes[ROPE2D_MAX_AXES + 1];
-    preset_division division;
-    uint16_t pairs[ROPE2D_MAX_AXES]; // of each axis; all 0: equal
-    preset_law law;
     float base;
-    float stretch[ROPE2D_MAX_AXES]; // NTK factor of each axis; 0: 1
-    preset_fp32 fp32;
+    uint16_t head_dim;
+    uint16_t rotary;          // 0: head_dim
     preset_place space, time; // rows and columns; frames
-    rope2d_order order;
-    uint16_t merge, window, cell; // cell: patches of a side that make one token; 0: 1
-    uint16_t first;               // TEXT_FIRST: number of the first token
-    preset_text text;
-    uint32_t places; // PLACE_*
+    uint8_t heads;            // heads with frequencies of their own; 0: shared
+    char axes[ROPE2D_MAX_AXES + 1];
+    uint8_t pairs[ROPE2D_MAX_AXES];   // of each axis; all 0: equal
+    uint8_t stretch[ROPE2D_MAX_AXES]; // NTK factor of each axis; 0: 1
+    uint8_t pairing;                  // rope2d_pairing
+    uint8_t division;                 // preset_division
+    uint8_t law;                      // preset_law
+    uint8_t fp32;                     // preset_fp32
+    uint8_t order;                    // rope2d_order
+    uint8_t merge, window, cell;      // cell: patches of a side that make one token; 0: 1
+    uint8_t text;                     // preset_text
+    uint8_t first;                    // TEXT_FIRST: number of the first token
+    uint8_t places;                   // PLACE_*
 } preset_row;
 
 extern const preset_row rope2d_preset_rows[];

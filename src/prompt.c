@@ -60,14 +60,17 @@ static rope2d_axis make_axis(const prompt_state *state, uint32_t a, const rope2d
     const rope2d_prompt *prompt = state->prompt;
     char letter = row->axes[a];
     const preset_place *place = letter == 't' ? &row->time : &row->space;
+    const double parts = place->parts == 0 ? 1 : place->parts;
+    const double offset = place->offset / parts;
+    const double scale = place->scale / parts;
     rope2d_axis axis = {
         .counter = letter == 't'   ? ROPE2D_COUNT_FRAME
                    : letter == 'y' ? ROPE2D_COUNT_ROW
                    : letter == 'x' ? ROPE2D_COUNT_COLUMN
                                    : ROPE2D_COUNT_NOTHING,
         .rule = place->rule,
-        .offset = prompt->has_offset ? prompt->offset[a] : place->offset,
-        .scale = prompt->scale[a] != 0 ? prompt->scale[a] : place->scale,
+        .offset = prompt->has_offset ? prompt->offset[a] : offset,
+        .scale = prompt->scale[a] != 0 ? prompt->scale[a] : scale,
         .reference = prompt->reference[a] != 0 ? prompt->reference[a] : place->reference,
         .normalise = prompt->normalise,
         .is_fp32 = state->shape->is_fp32 && row->fp32 == FP32_LINSPACE,
@@ -75,9 +78,7 @@ static rope2d_axis make_axis(const prompt_state *state, uint32_t a, const rope2d
     if (letter == 't') {
         axis.is_whole = (row->places & PLACE_WHOLE_FRAMES) != 0;
         if (item->frame_step != 0) {
-            axis.offset = place->scale != 0 && !prompt->has_offset
-                              ? place->offset / place->scale * item->frame_step
-                              : axis.offset;
+            axis.offset = scale != 0 && !prompt->has_offset ? offset / scale * item->frame_step : axis.offset;
             axis.scale = item->frame_step;
         }
     }

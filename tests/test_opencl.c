@@ -4,6 +4,7 @@
 // small` runs what Oclgrind, which interprets kernels and knows no threads, gets through in half a minute.
 #include "internal.h"
 #include "jobs.h"
+#include "opencl/opencl.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -13,6 +14,26 @@
 enum { THREADS = 4, ROUNDS = 3 };
 
 static tally counts;
+
+// ------------------------------------------------------------------------------------------ names of errors
+
+static void check_error(cl_int code, const char *name, rope2d_status status) {
+    captured_log log = {"", false};
+    const rope2d_host host = captured_host(&log);
+    const rope2d_cl cl = {.host = &host};
+    char line[160];
+    (void)snprintf(line, sizeof(line), "OpenCL: clSomething: %s (%d)", name, (int)code);
+    tally_check(&counts, rope2d_cl_failed(&cl, "clSomething", code) == status && strcmp(log.text, line) == 0,
+                "%d: %s", (int)code, log.text);
+}
+
+static void check_errors(void) {
+    check_error(CL_DEVICE_NOT_FOUND, "CL_DEVICE_NOT_FOUND", ROPE2D_ERROR_DEVICE_LOST);
+    check_error(CL_OUT_OF_HOST_MEMORY, "CL_OUT_OF_HOST_MEMORY", ROPE2D_ERROR_HOST_MEMORY);
+    check_error(CL_INVALID_KERNEL_ARGS, "CL_INVALID_KERNEL_ARGS", ROPE2D_ERROR_DRIVER);
+    check_error(CL_INVALID_LINKER_OPTIONS, "CL_INVALID_LINKER_OPTIONS", ROPE2D_ERROR_COMPILE);
+    check_error(-1001, "an error that OpenCL does not name", ROPE2D_ERROR_DRIVER);
+}
 
 // ---------------------------------------------------------------------------------------------- the list
 
@@ -293,6 +314,7 @@ int main(int argc, char **argv) {
     uint32_t count = opencl_test_list(&counts, infos);
     rope2d_device *cpu = opencl_test_device(&counts, ROPE2D_BACKEND_CPU, 0, 0, NULL, &log);
     if (!small) {
+        check_errors();
         opencl_test_required(&counts, infos, count);
         check_missing_loader();
         if (count > 0)

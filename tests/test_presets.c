@@ -192,6 +192,38 @@ static void try_all_named(rope2d_device *device) {
     verdict(rope2d_preset_name(rope2d_preset_count()) == NULL, "name", "past the last", 0);
 }
 
+// The first and the last of each list of words, and those that stand in no list.
+static void try_words(void) {
+    static const struct {
+        const char *name, *begins[6]; // pairing, division, frequencies, positions, text, model_fp32
+    } wants[] = {
+        {"su", {"interleaved:", "runs of pairs,", "B^(-2j/d),", "index", "", ""}},
+        {"croco", {"half-split inside", "runs", "B^(-2j/d),", "index", "", "frequencies by powers"}},
+        {"dinov3", {"half-split: (i", "runs", "2 pi / B", "2 (index + 1/2)", "", "periods rounded"}},
+        {"timm-pe-core",
+         {"interleaved", "runs", "B^(-2j/d)", "(index + 1) / size * ref", "", "frequencies by"}},
+        {"ltx-2", {"half", "pair i turns", "pi/2 B", "2 (middle", "", "angles in fp32"}},
+        {"v-jepa-2", {"inter", "runs", "channel c", "index", "", "frequencies by"}},
+        {"mochi", {"inter", "every pair", "learned", "(index + 1/2 - s", "does not turn", "angles in fp32"}},
+        {"qwen-image",
+         {"inter", "runs", "B^(-2j/d)", "index - (", "every coordinate counts from half", "freq"}},
+        {"ggml-imrope",
+         {"half", "i mod 3 = 0", "B^(-2i/R)", "index", "every coordinate counts on", "frequencies mul"}},
+        {"llama", {"inter", "runs", "B^(-2j/d)", "index of the token", "every coordinate counts on", "freq"}},
+    };
+    for (size_t i = 0; i < sizeof(wants) / sizeof(*wants); i++) {
+        rope2d_preset_info info = {.struct_size = sizeof(info)};
+        bool good = rope2d_preset_get_info(wants[i].name, &host, &info) == ROPE2D_OK;
+        const char *const words[6] = {info.pairing,   info.division, info.frequencies,
+                                      info.positions, info.text,     info.model_fp32};
+        for (uint32_t w = 0; good && w < 6; w++) {
+            const size_t length = strlen(wants[i].begins[w]);
+            good = length == 0 ? words[w][0] == 0 : strncmp(words[w], wants[i].begins[w], length) == 0;
+            verdict(good, wants[i].name, words[w], w);
+        }
+    }
+}
+
 // Mochi: what the caller learned, and positions centred with the area of 192 x 192.
 static void try_learned(void) {
     static float learned[3 * 24 * 64];
@@ -337,6 +369,7 @@ int main(void) {
         return check_finish();
     }
     try_all_named(device);
+    try_words();
     try_learned();
     try_changes();
     try_steps();

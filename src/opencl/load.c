@@ -50,13 +50,21 @@ rope2d_status rope2d_cl_load(rope2d_cl *cl, const rope2d_host *host) {
     memset(cl, 0, sizeof(*cl));
     cl->host = host;
     ROPE2D_TRY(open_loader(cl));
+#define OFFSET(name) offsetof(rope2d_cl, name),
+#define NAME(name)   "cl" #name "\0"
+    static const uint16_t offsets[] = {ROPE2D_CL_FUNCTIONS(OFFSET)};
+    static const char names[] = ROPE2D_CL_FUNCTIONS(NAME);
+#undef OFFSET
+#undef NAME
     const char *missing = NULL;
-#define X(name)                                                                                              \
-    rope2d_library_find(cl->library, "cl" #name, &cl->name, sizeof(cl->name));                               \
-    if (!cl->name && !missing)                                                                               \
-        missing = "cl" #name;
-    ROPE2D_CL_FUNCTIONS(X)
-#undef X
+    const char *name = names;
+    for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++, name += strlen(name) + 1) {
+        void (*found)(void) = NULL; // by memcpy, since each member has a type of its own
+        rope2d_library_find(cl->library, name, &found, sizeof(found));
+        if (!found && !missing)
+            missing = name;
+        memcpy((unsigned char *)cl + offsets[i], &found, sizeof(found));
+    }
     if (!missing)
         return ROPE2D_OK;
     rope2d_cl_unload(cl);

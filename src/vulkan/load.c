@@ -37,13 +37,14 @@ static rope2d_status open_loader(struct vulkan_instance *instance, const rope2d_
     return ROPE2D_OK;
 }
 
-// A function of Vulkan's, and where a table keeps it.
-struct entry {
-    uint16_t offset;
-    char name[42];
-};
-#define NAMED(table, name)                                                                                   \
-    { offsetof(table, name), #name }
+// Lists of functions: where a table keeps each, and their names.
+#define INSTANCE_OFFSET(name) offsetof(struct vulkan_instance, name),
+#define DEVICE_OFFSET(name)   offsetof(struct VolkDeviceTable, name),
+#define NAME(name)            #name "\0"
+#define LOADER_FUNCTIONS(X)                                                                                  \
+    X(vkEnumerateInstanceVersion)                                                                            \
+    X(vkCreateInstance)                                                                                      \
+    X(vkEnumerateInstanceExtensionProperties)
 
 // Every function goes through memcpy, since each member has a type of its own.
 static void put(void *table, size_t offset, PFN_vkVoidFunction found) {
@@ -55,36 +56,34 @@ static rope2d_status missing(const rope2d_host *host, const char *name) {
 }
 
 rope2d_status rope2d_vulkan_load(struct vulkan_instance *instance, const rope2d_host *host) {
-    static const struct entry entries[] = {
-        NAMED(struct vulkan_instance, vkEnumerateInstanceVersion), // may be missing
-        NAMED(struct vulkan_instance, vkCreateInstance),
-        NAMED(struct vulkan_instance, vkEnumerateInstanceExtensionProperties),
-    };
+    static const uint16_t offsets[] = {LOADER_FUNCTIONS(INSTANCE_OFFSET)};
+    static const char names[] = LOADER_FUNCTIONS(NAME);
     ROPE2D_TRY(open_loader(instance, host));
     rope2d_library_find(instance->library, "vkGetInstanceProcAddr", &instance->vkGetInstanceProcAddr,
                         sizeof(instance->vkGetInstanceProcAddr));
     if (instance->vkGetInstanceProcAddr == NULL)
         return rope2d_fail(host, ROPE2D_ERROR_BACKEND_MISSING,
                            "Vulkan: the loader has no vkGetInstanceProcAddr");
-    for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
-        PFN_vkVoidFunction found = instance->vkGetInstanceProcAddr(NULL, entries[i].name);
-        if (found == NULL && i > 0)
-            return missing(host, entries[i].name);
-        put(instance, entries[i].offset, found);
+    const char *name = names;
+    for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++, name += strlen(name) + 1) {
+        PFN_vkVoidFunction found = instance->vkGetInstanceProcAddr(NULL, name);
+        if (found == NULL && i > 0) // the first may be missing
+            return missing(host, name);
+        put(instance, offsets[i], found);
     }
     return ROPE2D_OK;
 }
 
 rope2d_status rope2d_vulkan_load_instance(struct vulkan_instance *instance, const rope2d_host *host,
                                           const char *properties2) {
-#define ENTRY(name) NAMED(struct vulkan_instance, name),
-    static const struct entry entries[] = {VULKAN_INSTANCE_FUNCTIONS(ENTRY)};
-#undef ENTRY
-    for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
-        PFN_vkVoidFunction found = instance->vkGetInstanceProcAddr(instance->handle, entries[i].name);
+    static const uint16_t offsets[] = {VULKAN_INSTANCE_FUNCTIONS(INSTANCE_OFFSET)};
+    static const char names[] = VULKAN_INSTANCE_FUNCTIONS(NAME);
+    const char *name = names;
+    for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++, name += strlen(name) + 1) {
+        PFN_vkVoidFunction found = instance->vkGetInstanceProcAddr(instance->handle, name);
         if (found == NULL)
-            return missing(host, entries[i].name);
-        put(instance, entries[i].offset, found);
+            return missing(host, name);
+        put(instance, offsets[i], found);
     }
     if (properties2 != NULL)
         put(instance, offsetof(struct vulkan_instance, vkGetPhysicalDeviceProperties2),
@@ -94,14 +93,14 @@ rope2d_status rope2d_vulkan_load_instance(struct vulkan_instance *instance, cons
 
 rope2d_status rope2d_vulkan_load_device(const struct vulkan_instance *instance, VkDevice device,
                                         struct VolkDeviceTable *table, const rope2d_host *host) {
-#define ENTRY(name) NAMED(struct VolkDeviceTable, name),
-    static const struct entry entries[] = {VULKAN_DEVICE_FUNCTIONS(ENTRY)};
-#undef ENTRY
-    for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
-        PFN_vkVoidFunction found = instance->vkGetDeviceProcAddr(device, entries[i].name);
+    static const uint16_t offsets[] = {VULKAN_DEVICE_FUNCTIONS(DEVICE_OFFSET)};
+    static const char names[] = VULKAN_DEVICE_FUNCTIONS(NAME);
+    const char *name = names;
+    for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++, name += strlen(name) + 1) {
+        PFN_vkVoidFunction found = instance->vkGetDeviceProcAddr(device, name);
         if (found == NULL)
-            return missing(host, entries[i].name);
-        put(table, entries[i].offset, found);
+            return missing(host, name);
+        put(table, offsets[i], found);
     }
     return ROPE2D_OK;
 }
