@@ -106,6 +106,7 @@ rope2d_status rope2d_device_create(const rope2d_device_params *params, rope2d_de
     made->backend = params->backend;
     made->flags = params->flags;
     made->ops = backends[params->backend];
+    made->dispatch_bytes = params->dispatch_bytes;
     const rope2d_control control = rope2d_control_enter();
     const rope2d_status status = fill(made, params);
     rope2d_control_leave(control);

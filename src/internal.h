@@ -120,6 +120,7 @@ struct rope2d_device {
     rope2d_backend backend;
     uint32_t flags;
     char *shader_folder;     // own copy; NULL: embedded kernels
+    uint64_t dispatch_bytes; // that one dispatch may read and write; 0: not said
     bool lacks_queue;        // adopted without one: nothing is submitted, hence neither applied nor tested
     rope2d_device_info info; // filled by the backend
     const struct rope2d_backend_ops *ops;

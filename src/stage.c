@@ -8,6 +8,8 @@
 #define KEEP_SLACK 4096
 // Indices in kernels are 32-bit.
 #define MAX_ELEMENTS ((uint64_t)UINT32_MAX)
+// Of a dispatch, where the caller does not say.
+#define DISPATCH_BYTES ((uint64_t)256 << 20)
 // Heads of an invocation where there are enough of them: more saves little.
 #define MOST_LANE_HEADS 8u
 
@@ -230,10 +232,40 @@ void rope2d_piece_narrow(rope2d_piece *piece, const rope2d_plan *plan, const rop
     rope2d_piece_count(piece, plan, limits);
 }
 
+// What a token's elements of all tensors are read and written, in bytes.
+static uint64_t token_bytes(const rope2d_piece *piece, const rope2d_plan *plan) {
+    uint64_t heads = 0;
+    for (uint32_t i = 0; i < piece->tensor_count; i++)
+        heads += piece->tensors[i].tensor->heads;
+    return heads * plan->pattern.head_dim * (rope2d_element_size(plan->in) + rope2d_element_size(plan->out));
+}
+
+static uint64_t most_bytes(const rope2d_plan *plan) {
+    return plan->device->dispatch_bytes > 0 ? plan->device->dispatch_bytes : DISPATCH_BYTES;
+}
+
+void rope2d_piece_bound(const rope2d_piece *piece, const rope2d_plan *plan, uint32_t *batch,
+                        uint32_t *tokens) {
+    const uint64_t most = most_bytes(plan) / token_bytes(piece, plan);
+    const uint64_t whole = most / piece->tokens;
+    if (most < piece->tokens)
+        *tokens = most > 0 ? (uint32_t)most : 1;
+    else
+        *tokens = piece->tokens;
+    *batch = whole < piece->batch ? (uint32_t)(whole > 0 ? whole : 1) : piece->batch;
+}
+
 static bool rows_fit(const rope2d_cutter *cutter, const rope2d_piece *piece) {
     const uint64_t range = cutter->limits.row_range ? cutter->limits.row_range : MAX_ELEMENTS;
     const uint64_t rows = rope2d_product(piece->tokens, cutter->plan->pattern.row_axes);
     return sum(rope2d_product(piece->batch - 1, cutter->limits.row_batch_stride), rows) <= range;
+}
+
+// Whether its dispatch is over before a watchdog looks: by its bytes, unless it is the least there is.
+static bool is_short(const rope2d_piece *piece, const rope2d_plan *plan) {
+    const uint64_t tokens = (uint64_t)piece->batch * piece->tokens;
+    return (tokens == 1 && piece->tensor_count == 1) ||
+           rope2d_product(tokens, token_bytes(piece, plan)) <= most_bytes(plan);
 }
 
 // Lays a piece of so many batch elements and tokens out; false when it does not fit the device.
@@ -245,6 +277,8 @@ static bool fits(const rope2d_cutter *cutter, rope2d_piece *piece, uint32_t batc
     if (!rows_fit(cutter, piece))
         return false;
     if (!lay_out_all(cutter, piece, false) && !lay_out_all(cutter, piece, true))
+        return false;
+    if (!is_short(piece, cutter->plan))
         return false;
     piece->vector = false;
     if (!cutter->work->single_only)

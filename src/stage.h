@@ -85,6 +85,11 @@ rope2d_status rope2d_cutter_next(rope2d_cutter *cutter, rope2d_piece *piece, boo
 void rope2d_piece_narrow(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits,
                          uint32_t skip, uint32_t tokens);
 
+// How many of a piece's batch elements, and where that is one of its tokens, a dispatch may take by the
+// device's dispatch_bytes: at least one of each. A cutter keeps to it by itself.
+void rope2d_piece_bound(const rope2d_piece *piece, const rope2d_plan *plan, uint32_t *batch,
+                        uint32_t *tokens);
+
 // For pieces that are made without a cutter: whether to take vectors, and how, from the layout of the tensors
 // and all tokens; then, for any number of tokens, the workgroups. False when there are too many.
 void rope2d_piece_choose(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits);

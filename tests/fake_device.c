@@ -69,6 +69,7 @@ void fake_device_init(struct fake_device *fake) {
     fake->device.host = rope2d_host_resolve(&host);
     fake->device.ops = &fake->ops;
     fake->device.impl = fake;
+    fake->device.dispatch_bytes = UINT64_MAX;
     fake->device.info.default_table = ROPE2D_TABLE_BUFFER;
 }
 

@@ -26,6 +26,8 @@ static struct {
     long alive_count;
     long misused;
     long compiled;
+    long kernels;
+    long events;
 } shim = {.failed = ""};
 
 void opencl_shim_begin(long fail_at, int code) {
@@ -43,6 +45,11 @@ void opencl_shim_counts(long *calls, long *alive, long *misused) {
 
 long opencl_shim_compiled(void) {
     return shim.compiled;
+}
+
+void opencl_shim_kernels(long *kernels, long *events) {
+    *kernels = shim.kernels;
+    *events = shim.events;
 }
 
 const char *opencl_shim_failed(void) {
@@ -178,12 +185,32 @@ PLAIN(clEnqueueWriteImage,
        cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event),
       (command_queue, image, blocking_write, origin, region, input_row_pitch, input_slice_pitch, ptr,
        num_events_in_wait_list, event_wait_list, event))
-PLAIN(clEnqueueNDRangeKernel,
-      (cl_command_queue command_queue, cl_kernel kernel, cl_uint work_dim, const size_t *global_work_offset,
-       const size_t *global_work_size, const size_t *local_work_size, cl_uint num_events_in_wait_list,
-       const cl_event *event_wait_list, cl_event *event),
-      (command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
-       num_events_in_wait_list, event_wait_list, event))
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims,
+                                                       const size_t *offset, const size_t *global,
+                                                       const size_t *local, cl_uint waits,
+                                                       const cl_event *wait_list, cl_event *event) {
+    cl_int result;
+    if (fails("clEnqueueNDRangeKernel"))
+        return shim.code;
+    REAL(clEnqueueNDRangeKernel, (queue, kernel, dims, offset, global, local, waits, wait_list, event));
+    pthread_mutex_lock(&lock);
+    shim.kernels++;
+    shim.events += result == CL_SUCCESS && event != NULL;
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clReleaseEvent(cl_event event) {
+    const bool failing = fails("clReleaseEvent");
+    cl_int result;
+    REAL(clReleaseEvent, (event));
+    pthread_mutex_lock(&lock);
+    shim.events--;
+    pthread_mutex_unlock(&lock);
+    return failing ? shim.code : result;
+}
+
 #define QUERY(name, type, object)                                                                            \
     PLAIN(name,                                                                                              \
           (type object, cl_uint param_name, size_t param_value_size, void *param_value,                      \

@@ -14,10 +14,13 @@ typedef void opencl_shim_counts_fn(long *calls, long *alive, long *misused);
 typedef const char *opencl_shim_failed_fn(void);
 // Programs made from source so far.
 typedef long opencl_shim_compiled_fn(void);
+// Kernels enqueued so far; their events, less those that were released.
+typedef void opencl_shim_kernels_fn(long *kernels, long *events);
 
 opencl_shim_begin_fn opencl_shim_begin;
 opencl_shim_counts_fn opencl_shim_counts;
 opencl_shim_failed_fn opencl_shim_failed;
 opencl_shim_compiled_fn opencl_shim_compiled;
+opencl_shim_kernels_fn opencl_shim_kernels;
 
 #endif

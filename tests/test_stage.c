@@ -66,6 +66,7 @@ static void random_span(rope2d_span *span, const struct example *e, uint32_t hea
 
 static void make_example(struct example *e) {
     memset(e, 0, sizeof(*e));
+    e->device.dispatch_bytes = UINT64_MAX;
     e->plan.device = &e->device;
     e->plan.in = (rope2d_element)below(3);
     e->plan.out = (rope2d_element)below(3);
@@ -384,6 +385,7 @@ static void test_random(void) {
 // Sizes at which 32 bits overflow; nothing is allocated, for nothing is copied.
 static void make_large(struct example *e, uint32_t batch, uint64_t tokens, uint32_t heads, uint32_t tensors) {
     memset(e, 0, sizeof(*e));
+    e->device.dispatch_bytes = UINT64_MAX;
     e->plan.device = &e->device;
     e->plan.out = ROPE2D_F16;
     e->plan.pattern = (rope2d_pattern){.head_dim = 64, .row_axes = 2, .angles = 1, .freq_heads = 1};
@@ -409,11 +411,8 @@ static void test_large(uint32_t batch, uint64_t tokens, uint32_t heads, uint32_t
     static struct example e;
     rope2d_cutter cutter;
     rope2d_piece piece;
-    bool more = true;
-    bool good = true;
-    uint64_t rows = 0;
-    uint64_t pieces = 0;
-    uint64_t next_token = 0;
+    bool more = true, good = true;
+    uint64_t rows = 0, pieces = 0, next_token = 0;
     uint32_t next_batch = 0;
     make_large(&e, batch, tokens, heads, tensors);
     const uint32_t units = tensors == 2 ? 8 : 64;

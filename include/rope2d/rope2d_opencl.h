@@ -41,6 +41,7 @@ typedef struct rope2d_opencl_device_params {
     cl_command_queue queue;
 
     const char *cache_folder; // as in rope2d_device_params: binaries of programs are kept there; NULL: none
+    uint64_t dispatch_bytes;  // as in rope2d_device_params, of rope2d_apply and rope2d_opencl_enqueue
 } rope2d_opencl_device_params;
 
 // Makes a device of the caller's. Opens the loader (the one in ROPE2D_OPENCL_LOADER, else the system's) and
@@ -107,11 +108,14 @@ ROPE2D_API rope2d_status rope2d_opencl_binding_create(const rope2d_plan *plan,
 // Enqueues that are in flight go on. NULL is legal.
 ROPE2D_API void rope2d_opencl_binding_destroy(rope2d_opencl_binding *binding);
 
-// Rotates tokens 0 to `tokens` of the tensors with the positions from `first_token` on, in one kernel.
+// Rotates tokens 0 to `tokens` of the tensors with the positions from `first_token` on, in one kernel, or as
+// many as the device's dispatch_bytes ask for: batch elements, and where one is too large its tokens.
 // `queue` is any of the device's in its context, in order or out of order. Starts after the `wait_count`
 // events of `wait_list`, as clEnqueueNDRangeKernel does; `event` receives one that the caller releases; NULL:
 // none. Allocates nothing of ours, copies nothing, blocks for nothing. tokens 0 is a success that enqueues
 // nothing and leaves *event NULL.
+//
+// When the driver fails, kernels that were enqueued before may run.
 //
 // Before: in an out-of-order queue, or another than the one that wrote the inputs, rows included, or that
 // still uses the outputs, wait for the events of what did. After: the outputs are there when `event` is
@@ -120,7 +124,7 @@ ROPE2D_API rope2d_status rope2d_opencl_enqueue(rope2d_opencl_binding *binding, c
                                                uint64_t first_token, uint64_t tokens, cl_uint wait_count,
                                                const cl_event *wait_list, cl_event *event);
 
-// What rope2d_opencl_enqueue would enqueue, for recorders of the caller's, such as cl_khr_command_buffer.
+// What rope2d_opencl_enqueue would enqueue in one kernel, however large, for recorders of the caller's, such as cl_khr_command_buffer.
 typedef struct rope2d_opencl_dispatch {
     size_t struct_size;
     cl_kernel kernel;   // the binding's, with every argument set for this range of tokens

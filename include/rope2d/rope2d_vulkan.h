@@ -82,6 +82,8 @@ typedef struct rope2d_vulkan_device_params {
     // 1: VK_KHR_push_descriptor was enabled. Recordings then push their descriptors: bindings have no
     // descriptor pool, and an update writes host memory alone. 0: sets of pools of our own.
     uint32_t has_push_descriptors;
+
+    uint64_t dispatch_bytes; // as in rope2d_device_params, of rope2d_apply and of recordings
 } rope2d_vulkan_device_params;
 
 // Makes a device of the caller's. Loads functions and makes descriptor set and pipeline layouts, a sampler,

@@ -54,6 +54,7 @@ static rope2d_status adopt(rope2d_device *front, const void *given) {
                            sizeof(*device));
     front->impl = device;
     front->flags = params->flags;
+    front->dispatch_bytes = params->dispatch_bytes;
     front->lacks_queue = !params->queue;
     const rope2d_cl *cl = &device->cl;
     device->is_adopted = true;

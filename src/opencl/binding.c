@@ -275,46 +275,69 @@ static rope2d_status check_range(const rope2d_opencl_binding *binding, uint64_t 
     return ROPE2D_OK;
 }
 
-static uint64_t write_words(rope2d_opencl_binding *binding, uint64_t first, uint64_t tokens,
-                            uint32_t *words) {
+// What one kernel takes of the binding.
+typedef struct binding_part {
+    uint32_t batch_first;
+    uint32_t batch;
+    uint64_t first_token; // of the positions, the tensors' token 0
+    uint32_t token;       // of the tensors, the first
+    uint32_t tokens;
+} binding_part;
+
+static void narrow(const rope2d_opencl_binding *binding, const binding_part *part, rope2d_piece *piece) {
     const rope2d_stage_limits limits = rope2d_cl_limits(binding->plan);
-    rope2d_piece *piece = &binding->piece;
-    const uint32_t group = rope2d_cl_group_size(binding->plan, piece->vector);
-    piece->tokens = (uint32_t)tokens;
-    rope2d_piece_count(piece, binding->plan, &limits); // fewer than what fitted
-    binding->work.first_token = first;
-    rope2d_shape_write(words, binding->plan, binding->positions, &binding->work, piece, 0,
+    *piece = binding->piece;
+    piece->batch_first = part->batch_first;
+    piece->batch = part->batch;
+    for (uint32_t i = 0; i < piece->tensor_count; i++) {
+        rope2d_stage_tensor *tensor = &piece->tensors[i];
+        tensor->in.first += part->batch_first * tensor->in.batch_stride;
+        tensor->out.first += part->batch_first * tensor->out.batch_stride;
+    }
+    rope2d_piece_narrow(piece, binding->plan, &limits, part->token, part->tokens); // what is less fits
+}
+
+// Sets the arguments of a part.
+static rope2d_status set_part(rope2d_opencl_binding *binding, const binding_part *part,
+                              rope2d_opencl_dispatch *dispatch) {
+    const rope2d_cl_device *device = binding->plan->device->impl;
+    const rope2d_cl *cl = &device->cl;
+    const uint32_t group = rope2d_cl_group_size(binding->plan, binding->piece.vector);
+    rope2d_status status = ROPE2D_OK;
+    uint32_t words[R_SHAPE_WORDS];
+    rope2d_piece piece;
+    narrow(binding, part, &piece);
+    binding->work.first_token = part->first_token;
+    rope2d_shape_write(words, binding->plan, binding->positions, &binding->work, &piece, 0,
                        binding->window->fold, group);
     if (binding->row_tokens > 0) {
-        words[R_ROW_FIRST] = (uint32_t)first * words[R_ROW_AXES];
-        words[R_ROW_BATCH_STRIDE] =
-            binding->row_batch > 1 ? (uint32_t)binding->row_tokens * words[R_ROW_AXES] : 0;
+        const bool is_shared = binding->row_batch == 1;
+        const uint64_t before = is_shared ? 0 : part->batch_first * binding->row_tokens;
+        words[R_ROW_FIRST] = (uint32_t)(before + part->first_token + part->token) * words[R_ROW_AXES];
+        words[R_ROW_BATCH_STRIDE] = is_shared ? 0 : (uint32_t)binding->row_tokens * words[R_ROW_AXES];
         words[R_TABLE_ROWS] = binding->row_bound;
     }
-    return (uint64_t)piece->groups[0] * group;
+    CL(cl->SetKernelArg(binding->kernel, 0, sizeof(words), words));
+    dispatch->kernel = binding->kernel;
+    dispatch->global_size = (size_t)piece.groups[0] * group;
+    dispatch->local_size = group;
+fail:
+    return status;
 }
 
 rope2d_status rope2d_opencl_binding_dispatch(rope2d_opencl_binding *binding, uint64_t first_token,
                                              uint64_t tokens, rope2d_opencl_dispatch *dispatch) {
-    rope2d_status status = ROPE2D_OK;
-    uint32_t words[R_SHAPE_WORDS];
     if (!binding)
         return ROPE2D_ERROR_NULL;
-    const rope2d_cl_device *device = binding->plan->device->impl;
-    const rope2d_cl *cl = &device->cl;
+    const rope2d_host *host = &binding->plan->device->host;
     if (!dispatch)
-        return rope2d_fail(cl->host, ROPE2D_ERROR_NULL, "dispatch is NULL");
-    ROPE2D_TRY(rope2d_check_struct_size(cl->host, "dispatch", dispatch->struct_size, sizeof(*dispatch)));
+        return rope2d_fail(host, ROPE2D_ERROR_NULL, "dispatch is NULL");
+    ROPE2D_TRY(rope2d_check_struct_size(host, "dispatch", dispatch->struct_size, sizeof(*dispatch)));
     if (tokens == 0)
-        return rope2d_fail(cl->host, ROPE2D_ERROR_TOKENS, "tokens is 0, at least 1");
+        return rope2d_fail(host, ROPE2D_ERROR_TOKENS, "tokens is 0, at least 1");
     ROPE2D_TRY(check_range(binding, first_token, tokens));
-    const uint64_t global = write_words(binding, first_token, tokens, words);
-    CL(cl->SetKernelArg(binding->kernel, 0, sizeof(words), words));
-    dispatch->kernel = binding->kernel;
-    dispatch->global_size = (size_t)global;
-    dispatch->local_size = rope2d_cl_group_size(binding->plan, binding->piece.vector);
-fail:
-    return status;
+    const binding_part all = {0, binding->piece.batch, first_token, 0, (uint32_t)tokens};
+    return set_part(binding, &all, dispatch);
 }
 
 static rope2d_status check_waits(const rope2d_host *host, cl_uint wait_count, const cl_event *wait_list) {
@@ -328,11 +351,57 @@ static rope2d_status check_waits(const rope2d_host *host, cl_uint wait_count, co
     return ROPE2D_OK;
 }
 
+// The events that a kernel waits for, and the one that it leaves. In a queue out of order, that of the last
+// kernel stands for all: each waits for the one before.
+typedef struct chain {
+    cl_uint wait_count;
+    const cl_event *wait_list;
+    cl_event *event; // of the caller's; NULL: nobody asks
+    cl_event last;
+} chain;
+
+static rope2d_status enqueue_part(rope2d_opencl_binding *binding, cl_command_queue queue,
+                                  const binding_part *part, chain *events) {
+    const rope2d_cl_device *device = binding->plan->device->impl;
+    const rope2d_cl *cl = &device->cl;
+    rope2d_status status = ROPE2D_OK;
+    rope2d_opencl_dispatch dispatch;
+    const cl_event before = events->last;
+    cl_event after = NULL;
+    OWN(set_part(binding, part, &dispatch));
+    CL(cl->EnqueueNDRangeKernel(queue, dispatch.kernel, 1, NULL, &dispatch.global_size, &dispatch.local_size,
+                                before ? 1 : events->wait_count, before ? &before : events->wait_list,
+                                events->event ? &after : NULL));
+    events->last = after;
+    if (before)
+        cl->ReleaseEvent(before);
+fail:
+    return status;
+}
+
+// By batch elements, then by tokens, as dispatch_bytes asks.
+static rope2d_status enqueue_parts(rope2d_opencl_binding *binding, cl_command_queue queue, uint64_t first,
+                                   uint32_t tokens, chain *events) {
+    rope2d_piece piece = binding->piece;
+    binding_part most = {0}, now = {.first_token = first};
+    piece.tokens = tokens;
+    rope2d_piece_bound(&piece, binding->plan, &most.batch, &most.tokens);
+    for (; now.batch_first < piece.batch; now.batch_first += now.batch) {
+        now.batch = piece.batch - now.batch_first;
+        if (now.batch > most.batch)
+            now.batch = most.batch;
+        for (now.token = 0; now.token < tokens; now.token += now.tokens) {
+            now.tokens = tokens - now.token < most.tokens ? tokens - now.token : most.tokens;
+            ROPE2D_TRY(enqueue_part(binding, queue, &now, events));
+        }
+    }
+    return ROPE2D_OK;
+}
+
 rope2d_status rope2d_opencl_enqueue(rope2d_opencl_binding *binding, cl_command_queue queue,
                                     uint64_t first_token, uint64_t tokens, cl_uint wait_count,
                                     const cl_event *wait_list, cl_event *event) {
-    rope2d_status status = ROPE2D_OK;
-    rope2d_opencl_dispatch dispatch = {.struct_size = sizeof(dispatch)};
+    chain events = {wait_count, wait_list, event, NULL};
     if (event)
         *event = NULL;
     if (!binding)
@@ -341,12 +410,14 @@ rope2d_status rope2d_opencl_enqueue(rope2d_opencl_binding *binding, cl_command_q
     const rope2d_cl *cl = &device->cl;
     if (!queue)
         return rope2d_fail(cl->host, ROPE2D_ERROR_NULL, "queue is NULL");
+    ROPE2D_TRY(check_range(binding, first_token, tokens));
     if (tokens == 0)
-        return check_range(binding, first_token, tokens);
+        return ROPE2D_OK;
     ROPE2D_TRY(check_waits(cl->host, wait_count, wait_list)); // some drivers read it unseen
-    OWN(rope2d_opencl_binding_dispatch(binding, first_token, tokens, &dispatch));
-    CL(cl->EnqueueNDRangeKernel(queue, dispatch.kernel, 1, NULL, &dispatch.global_size, &dispatch.local_size,
-                                wait_count, wait_list, event));
-fail:
+    const rope2d_status status = enqueue_parts(binding, queue, first_token, (uint32_t)tokens, &events);
+    if (status == ROPE2D_OK && event)
+        *event = events.last;
+    else if (events.last)
+        cl->ReleaseEvent(events.last);
     return status;
 }

@@ -45,6 +45,7 @@
     X(GetSupportedImageFormats)                                                                              \
     X(ReleaseCommandQueue)                                                                                   \
     X(ReleaseContext)                                                                                        \
+    X(ReleaseEvent)                                                                                          \
     X(ReleaseKernel)                                                                                         \
     X(ReleaseMemObject)                                                                                      \
     X(ReleaseProgram)                                                                                        \

@@ -118,6 +118,7 @@ static rope2d_status adopt(rope2d_device *device, const void *data) {
     vulkan->owner = device;
     device->drain = rope2d_vulkan_drain;
     device->flags = params->flags;
+    device->dispatch_bytes = params->dispatch_bytes;
     device->lacks_queue = params->queue == NULL;
     take_handles(vulkan, params);
     if (device->flags & ROPE2D_DEVICE_RUNTIME_COMPILE)
