@@ -192,10 +192,10 @@ typedef struct rope2d_device_params {
                                // else the embedded ones
     const char *cache_folder;  // keeps what drivers compile in a file there, for the next start; NULL: no
                                // folder. Must exist, and nobody else should be able to write to it
-    uint64_t dispatch_bytes;   // elements that one dispatch reads and writes at most, in bytes, those in place
-                               // twice; larger work is several dispatches, each of one token of one tensor at
-                               // least. 0: 256 MiB, a quarter of a second at 1 GB/s, where watchdogs wait for
-                               // a second or two. Not on a CPU
+    uint64_t dispatch_bytes; // elements that one dispatch reads and writes at most, in bytes, those in place
+                             // twice; larger work is several dispatches, each of one token of one tensor at
+                             // least. 0: 256 MiB, a quarter of a second at 1 GB/s, where watchdogs wait for
+                             // a second or two. Not on a CPU
 } rope2d_device_params;
 
 // Lists a backend's devices. `*count` receives how many there are; when `infos` is not NULL, at most the

@@ -124,7 +124,8 @@ ROPE2D_API rope2d_status rope2d_opencl_enqueue(rope2d_opencl_binding *binding, c
                                                uint64_t first_token, uint64_t tokens, cl_uint wait_count,
                                                const cl_event *wait_list, cl_event *event);
 
-// What rope2d_opencl_enqueue would enqueue in one kernel, however large, for recorders of the caller's, such as cl_khr_command_buffer.
+// What rope2d_opencl_enqueue would enqueue in one kernel, however large, for recorders of the caller's, such
+// as cl_khr_command_buffer.
 typedef struct rope2d_opencl_dispatch {
     size_t struct_size;
     cl_kernel kernel;   // the binding's, with every argument set for this range of tokens
