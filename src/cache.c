@@ -216,6 +216,7 @@ rope2d_status rope2d_cache_open(rope2d_device *device, const char *folder) {
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "the system has no lock left");
     ROPE2D_TRY(key_of(device, &cache->key));
     ROPE2D_TRY(make_path(host, cache, folder));
+    rope2d_cache_look(host, folder);
     load(device, cache);
     return ROPE2D_OK;
 }

@@ -55,7 +55,9 @@ rope2d_status rope2d_cache_open(rope2d_device *device, const char *folder);
 void rope2d_cache_store(rope2d_device *device);
 void rope2d_cache_close(rope2d_device *device);
 
-// cache_file.c. False, and a warning that names the path, where it does not go; nothing is then half written.
+// cache_file.c. A warning now where the folder is not there, not only when something is to be kept.
+void rope2d_cache_look(const rope2d_host *host, const char *folder);
+// False, and a warning that names the path, where it does not go; nothing is then half written.
 bool rope2d_cache_write(const rope2d_host *host, const char *path, const rope2d_blob *data);
 // False where there is nothing to take: no such file, or one that somebody else may have written, which is
 // a warning.

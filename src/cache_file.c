@@ -60,6 +60,12 @@ static bool write_moved(char *name, uint64_t name_size, const char *path, const 
     return good;
 }
 
+static bool is_folder(const char *path, long *code) {
+    const DWORD kind = GetFileAttributesA(path);
+    *code = (long)GetLastError();
+    return kind != INVALID_FILE_ATTRIBUTES && (kind & FILE_ATTRIBUTE_DIRECTORY) != 0;
+}
+
 bool rope2d_cache_read(const rope2d_host *host, const char *path, rope2d_blob *data) {
     LARGE_INTEGER size;
     DWORD done = 0;
@@ -157,6 +163,14 @@ static const char *inspect(int file, struct stat *info) {
     return NULL;
 }
 
+static bool is_folder(const char *path, long *code) {
+    struct stat info;
+    errno = 0;
+    const bool is_there = stat(path, &info) == 0;
+    *code = errno;
+    return is_there && S_ISDIR(info.st_mode);
+}
+
 bool rope2d_cache_read(const rope2d_host *host, const char *path, rope2d_blob *data) {
     struct stat info;
     memset(data, 0, sizeof(*data));
@@ -184,6 +198,12 @@ bool rope2d_cache_read(const rope2d_host *host, const char *path, rope2d_blob *d
 }
 
 #endif
+
+void rope2d_cache_look(const rope2d_host *host, const char *folder) {
+    long code = 0;
+    if (!is_folder(folder, &code))
+        warn(host, folder, "is no folder", code);
+}
 
 bool rope2d_cache_write(const rope2d_host *host, const char *path, const rope2d_blob *data) {
     uint64_t name_size = 0;

@@ -202,6 +202,10 @@ typedef struct rope2d_work {
 rope2d_status rope2d_tensors_check(const rope2d_plan *plan, const rope2d_apply_params *params,
                                    rope2d_checked_tensor *tensors, uint32_t *count);
 
+// Refuses row numbers, `bytes` at `address`, that lie in memory which the work writes.
+rope2d_status rope2d_rows_check(const rope2d_plan *plan, const rope2d_work *work, uint64_t address,
+                                uint64_t bytes);
+
 // apply.c: checks all of an apply and fills the work, whose tensors are `tensors`, ROPE2D_MAX_TENSORS of
 // them. Leaves work->tensor_count 0 where there is nothing to do.
 rope2d_status rope2d_work_prepare(const rope2d_plan *plan, const rope2d_positions *positions,

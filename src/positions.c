@@ -36,8 +36,7 @@ rope2d_status rope2d_positions_make(rope2d_device *device, const rope2d_position
         return ROPE2D_ERROR_NULL;
     const rope2d_host *host = &device->host;
     if (params == NULL || result == NULL)
-        return rope2d_fail(host, ROPE2D_ERROR_NULL, "%s of rope2d_positions_create is NULL",
-                           params == NULL ? "params" : "positions");
+        return rope2d_fail(host, ROPE2D_ERROR_NULL, "%s is NULL", params == NULL ? "params" : "positions");
     ROPE2D_TRY(rope2d_check_struct_size(host, "params", params->struct_size, sizeof(*params)));
     rope2d_positions *positions = rope2d_allocate(host, 1, sizeof(*positions));
     if (positions == NULL)
@@ -78,7 +77,7 @@ rope2d_status rope2d_positions_get_info(const rope2d_positions *positions, rope2
         return ROPE2D_ERROR_NULL;
     const rope2d_host *host = &positions->device->host;
     if (info == NULL)
-        return rope2d_fail(host, ROPE2D_ERROR_NULL, "info of rope2d_positions_get_info is NULL");
+        return rope2d_fail(host, ROPE2D_ERROR_NULL, "info is NULL");
     ROPE2D_TRY(rope2d_check_struct_size(host, "info", info->struct_size, sizeof(*info)));
     info->tokens = positions->tokens;
     info->batch = positions->batch;

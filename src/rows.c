@@ -153,6 +153,15 @@ static rope2d_status check_sources(const rope2d_positions *positions, const rope
     if (positions->tokens > 0 && params->rows == NULL && params->coordinates == NULL)
         return rope2d_fail(host, ROPE2D_ERROR_COORDINATE,
                            "params.coordinates is NULL; there are %" PRIu64 " tokens", positions->tokens);
+    // Callers without tokens may have no array of them either.
+    const bool has_lists = params->rows != NULL || positions->tokens == 0;
+    for (uint32_t g = has_lists ? positions->pattern.row_axes : 0; g < ROPE2D_MAX_AXES; g++) {
+        if (params->lists[g] != NULL || params->list_counts[g] != 0)
+            return rope2d_fail(host, ROPE2D_ERROR_ROW,
+                               "params.lists[%" PRIu32 "] is set, with list_counts %" PRIu32
+                               "; params.rows point into %" PRIu32 " lists",
+                               g, params->list_counts[g], has_lists ? positions->pattern.row_axes : 0);
+    }
     return check_ranges(positions, params);
 }
 

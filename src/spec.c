@@ -28,6 +28,25 @@ static rope2d_status check_enum(const rope2d_host *host, const char *field, int 
                        count - 1);
 }
 
+// What another pairing would read: a caller who sets it means that pairing.
+static rope2d_status check_unused(const rope2d_spec *spec, const rope2d_host *host) {
+    const bool has_segments = spec->pairing == ROPE2D_PAIRING_SEGMENT_HALF;
+    if (spec->pairing != ROPE2D_PAIRING_EXPLICIT && (spec->pair_lo != NULL || spec->pair_hi != NULL))
+        return rope2d_fail(host, ROPE2D_ERROR_PAIRING,
+                           "spec.%s is set; spec.pairing is %d, and only ROPE2D_PAIRING_EXPLICIT, %d, has it",
+                           spec->pair_lo != NULL ? "pair_lo" : "pair_hi", (int)spec->pairing,
+                           (int)ROPE2D_PAIRING_EXPLICIT);
+    for (uint32_t a = has_segments ? spec->axes : 0; a < ROPE2D_MAX_AXES; a++) {
+        if (spec->segment_pairs[a] != 0)
+            return rope2d_fail(host, ROPE2D_ERROR_PAIRING,
+                               "spec.segment_pairs[%" PRIu32 "] is %" PRIu32 "; spec.pairing %d with %" PRIu32
+                               " axes has %" PRIu32 " segments",
+                               a, spec->segment_pairs[a], (int)spec->pairing, spec->axes,
+                               has_segments ? spec->axes : 0);
+    }
+    return ROPE2D_OK;
+}
+
 static rope2d_status check_range(const rope2d_spec *spec, const rope2d_host *host) {
     if (spec->rotary_begin >= spec->head_dim)
         return rope2d_fail(host, ROPE2D_ERROR_ROTARY_RANGE,
@@ -184,6 +203,7 @@ static rope2d_status check(const rope2d_spec *spec, const rope2d_host *host) {
     if (spec->axes == 0 || spec->axes > ROPE2D_MAX_AXES)
         return rope2d_fail(host, ROPE2D_ERROR_AXES, "spec.axes is %" PRIu32 "; the limits are 1 and %d",
                            spec->axes, ROPE2D_MAX_AXES);
+    ROPE2D_TRY(check_unused(spec, host));
     if (spec->pairing == ROPE2D_PAIRING_EXPLICIT)
         ROPE2D_TRY(check_explicit(spec, host));
     else

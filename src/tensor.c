@@ -300,3 +300,33 @@ rope2d_status rope2d_tensors_check(const rope2d_plan *plan, const rope2d_apply_p
     *count = kept;
     return ROPE2D_OK;
 }
+
+static extent extent_of(uint64_t count, int64_t stride, uint32_t element) {
+    return (extent){count, (uint64_t)stride * element};
+}
+
+rope2d_status rope2d_rows_check(const rope2d_plan *plan, const rope2d_work *work, uint64_t address,
+                                uint64_t bytes) {
+    const uint32_t element = rope2d_element_size(plan->out);
+    const region rows = {.address = (uintptr_t)address, .run = bytes, .reach = bytes};
+    for (uint32_t i = 0; i < work->tensor_count; i++) {
+        const rope2d_checked_tensor *tensor = &work->tensors[i];
+        region out = {
+            .address = (uintptr_t)tensor->out.first,
+            .run = (uint64_t)plan->pattern.head_dim * element,
+            .dimensions = {extent_of(work->batch, tensor->out.batch_stride, element),
+                           extent_of(work->tokens, tensor->out.token_stride, element),
+                           extent_of(tensor->heads, tensor->out.head_stride, element)},
+        };
+        out.reach = out.run;
+        for (int d = 0; d < 3; d++)
+            out.reach += (out.dimensions[d].count - 1) * out.dimensions[d].stride;
+        if (may_overlap(&out, &rows))
+            return rope2d_fail(
+                &plan->device->host, ROPE2D_ERROR_OVERLAP,
+                "params.rows, %" PRIu64 " bytes, are not proven disjoint from output %u of %u: "
+                "%" PRIu64 " bytes, which begin %" PRId64 " bytes behind them",
+                bytes, i, work->tensor_count, out.reach, (int64_t)((uint64_t)out.address - address));
+    }
+    return ROPE2D_OK;
+}

@@ -282,6 +282,9 @@ static void check_useless_folders(uint32_t index) {
     scratch_make(folder);
     snprintf(missing, sizeof(missing), "%s/none", folder);
     check_run(index, missing, false, "cannot be written", "a folder that is not there");
+    rope2d_device_destroy(open_device(backend, index, missing));
+    tally_check(&counts, strstr(memory_of_lines.text, "is no folder"), "the warning comes at once: %s",
+                memory_of_lines.text);
     check_run(index, "/proc/self", false, "cannot be written", "a folder that nobody can write to");
     if (geteuid() != 0) {
         chmod(folder, 0500);

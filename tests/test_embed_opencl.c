@@ -278,7 +278,42 @@ static void check_rows(program *own, const made *mine, const rope2d_opencl_bindi
     rope2d_opencl_binding_destroy(binding);
     params.row_tokens = TOKENS + 1;
     IS(ROPE2D_ERROR_ROW, rope2d_opencl_binding_create(mine->plan, mine->positions, &params, &binding));
+    params.row_tokens = TOKENS;
+    params.row_bound = TOKENS + 1;
+    IS(ROPE2D_ERROR_ROW, rope2d_opencl_binding_create(mine->plan, mine->positions, &params, &binding));
+    CHECK(strstr(own->log.text, "params.row_bound is "));
     clReleaseMemObject(params.rows);
+    params.rows = NULL;
+    IS(ROPE2D_ERROR_ROW, rope2d_opencl_binding_create(mine->plan, mine->positions, &params, &binding));
+    CHECK(strstr(own->log.text, "params.rows is NULL"));
+}
+
+// Row numbers beside the output in one buffer, and in it: by its own name, and as a part of the buffer.
+static void check_rows_in_output(program *own, const made *mine, rope2d_opencl_binding_params params,
+                                 cl_mem memory) {
+    const cl_buffer_region parts[2] = {{8192, 4096}, {4096, 4096}};
+    rope2d_opencl_binding *binding = NULL;
+    rope2d_opencl_tensor tensor = params.tensors[0];
+    params.tensors = &tensor;
+    params.batch = 1;
+    params.tokens = 8;
+    params.row_tokens = 8;
+    tensor.in = tensor.out = (rope2d_opencl_view){
+        .memory = memory, .offset = 4096, .token_stride = HEADS * DIM, .head_stride = DIM};
+    CHECK(4096 + params.tokens * HEADS * DIM * sizeof(float) <= 8192);
+    for (int i = 0; i < 2; i++) {
+        params.rows = clCreateSubBuffer(memory, 0, CL_BUFFER_CREATE_TYPE_REGION, &parts[i], NULL);
+        IS(i == 0 ? ROPE2D_OK : ROPE2D_ERROR_OVERLAP,
+           rope2d_opencl_binding_create(mine->plan, mine->positions, &params, &binding));
+        rope2d_opencl_binding_destroy(binding);
+        clReleaseMemObject(params.rows);
+    }
+    params.rows = memory;
+    IS(ROPE2D_OK, rope2d_opencl_binding_create(mine->plan, mine->positions, &params, &binding));
+    rope2d_opencl_binding_destroy(binding);
+    tensor.in.offset = tensor.out.offset = 8 * 2 * sizeof(int32_t) - sizeof(float);
+    IS(ROPE2D_ERROR_OVERLAP, rope2d_opencl_binding_create(mine->plan, mine->positions, &params, &binding));
+    CHECK(strstr(own->log.text, "params.rows, 64 bytes"));
 }
 
 static void check_waits(program *own, rope2d_opencl_binding *binding) {
@@ -362,6 +397,7 @@ static void check_binding(program *own) {
                                            .tensor_count = 1,
                                            .tensors = &tensor};
     check_rows(own, &mine, &params, memory);
+    check_rows_in_output(own, &mine, params, memory);
     check_refusals(own, &mine, params, memory);
     check_foreign(own, &mine, params);
     clReleaseMemObject(memory);

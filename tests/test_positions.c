@@ -26,6 +26,9 @@ enum spoil {
     ROW_PAST,
     LIST_NULL,
     LIST_NAN,
+    LIST_ALONE,
+    LIST_PAST,
+    LIST_COUNT_PAST,
     MAGNITUDES_AND_ROWS,
     MAGNITUDE_NAN,
     MAGNITUDE_ZERO,
@@ -50,6 +53,10 @@ static void spoil_rows(rope2d_positions_params *params, enum spoil what) {
     params->lists[1] = what == LIST_NULL ? NULL : spoilt[what == LIST_NAN ? 2 : 0];
     if (what == MAGNITUDES_AND_ROWS)
         params->magnitudes = zero_magnitudes[0];
+    if (what == LIST_PAST)
+        params->lists[2] = spoilt[0];
+    if (what == LIST_COUNT_PAST)
+        params->list_counts[3] = 7;
 }
 
 static void spoil_magnitudes(rope2d_positions_params *params, rope2d_spec *spec, enum spoil what) {
@@ -104,6 +111,10 @@ static void spoil(rope2d_positions_params *params, rope2d_spec *spec, enum spoil
         params->tokens = 1;
         params->batch = 2;
         break;
+    case LIST_ALONE:
+        params->lists[1] = spoilt[0];
+        params->list_counts[1] = 2;
+        break;
     case TOKENS_HUGE:
         params->tokens = UINT64_MAX / 2;
         params->batch = 3;
@@ -118,6 +129,8 @@ static void spoil(rope2d_positions_params *params, rope2d_spec *spec, enum spoil
     case ROW_PAST:
     case LIST_NULL:
     case LIST_NAN:
+    case LIST_PAST:
+    case LIST_COUNT_PAST:
     case MAGNITUDES_AND_ROWS:
         spoil_rows(params, what);
         break;
@@ -148,6 +161,9 @@ static const struct {
     {ROW_PAST, ROPE2D_ERROR_ROW, "params.rows[0][1][1] is 2; params.list_counts[1] is 2"},
     {LIST_NULL, ROPE2D_ERROR_NULL, "params.lists[1] is NULL"},
     {LIST_NAN, ROPE2D_ERROR_COORDINATE, "params.lists[1][1], axis 1, is nan"},
+    {LIST_ALONE, ROPE2D_ERROR_ROW, "params.lists[1] is set, with list_counts 2; params.rows point into 0"},
+    {LIST_PAST, ROPE2D_ERROR_ROW, "params.lists[2] is set, with list_counts 0; params.rows point into 2"},
+    {LIST_COUNT_PAST, ROPE2D_ERROR_ROW, "params.lists[3] is set, with list_counts 7"},
     {MAGNITUDES_AND_ROWS, ROPE2D_ERROR_MAGNITUDE, "params.magnitudes is given with params.rows"},
     {MAGNITUDE_NAN, ROPE2D_ERROR_MAGNITUDE, "params.magnitudes[0][1][2] is nan"},
     {MAGNITUDE_ZERO, ROPE2D_ERROR_MAGNITUDE, "params.magnitudes[0][1][1] is 0"},

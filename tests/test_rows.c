@@ -137,7 +137,9 @@ static void test_caller_rows(void) {
     params.spec = &mixed;
     params.rows = dense;
     params.list_counts[0] = 2;
+    params.list_counts[1] = 0;
     params.lists[0] = tuples[0];
+    params.lists[1] = NULL;
     CHECK(gives(&params, dense_kept, 4, 2), "the caller's rows of a dense spec");
 }
 

@@ -39,6 +39,10 @@ enum spoil {
     NO_HI,
     LO_TWICE,
     HI_FAR,
+    LO_UNUSED,
+    HI_UNUSED,
+    SEGMENTS_UNUSED,
+    SEGMENTS_PAST,
     LO_IS_HI,
     NO_FREQS,
     FREQ_NAN,
@@ -111,6 +115,21 @@ static void spoil_pairing(rope2d_spec *spec, enum spoil what) {
         break;
     case HI_FAR:
         explicit_pairs(spec, some_lo, far_hi);
+        break;
+    case LO_UNUSED:
+        spec->pairing = ROPE2D_PAIRING_HALF;
+        spec->pair_lo = some_lo;
+        break;
+    case HI_UNUSED:
+        spec->pair_hi = some_hi;
+        break;
+    case SEGMENTS_UNUSED:
+        spec->segment_pairs[1] = 8;
+        break;
+    case SEGMENTS_PAST:
+        spec->pairing = ROPE2D_PAIRING_SEGMENT_HALF;
+        spec->segment_pairs[0] = spec->segment_pairs[1] = 4;
+        spec->segment_pairs[2] = 1;
         break;
     default:
         explicit_pairs(spec, some_lo, self_hi);
@@ -206,6 +225,10 @@ static const struct {
     {NO_HI, ROPE2D_ERROR_NULL, "spec.pair_hi is NULL"},
     {LO_TWICE, ROPE2D_ERROR_PAIRING, "spec.pair_lo[2] is 1"},
     {HI_FAR, ROPE2D_ERROR_PAIRING, "spec.pair_hi[2] is 16"},
+    {LO_UNUSED, ROPE2D_ERROR_PAIRING, "spec.pair_lo is set; spec.pairing is 1"},
+    {HI_UNUSED, ROPE2D_ERROR_PAIRING, "spec.pair_hi is set; spec.pairing is 0"},
+    {SEGMENTS_UNUSED, ROPE2D_ERROR_PAIRING, "spec.segment_pairs[1] is 8; spec.pairing 0"},
+    {SEGMENTS_PAST, ROPE2D_ERROR_PAIRING, "spec.segment_pairs[2] is 1; spec.pairing 2 with 2 axes"},
     {LO_IS_HI, ROPE2D_ERROR_PAIRING, "spec.pair_hi[1] is 2"},
     {NO_FREQS, ROPE2D_ERROR_FREQUENCY, "spec.freqs is NULL"},
     {FREQ_NAN, ROPE2D_ERROR_FREQUENCY, "spec.freqs[1][0][2] is nan"},

@@ -239,6 +239,38 @@ static void check_bad_rows(rope2d_vulkan_binding *binding, const rope2d_vulkan_b
     bad.row_batch = 2;
     bad.row_size = BYTES;
     expect(rope2d_vulkan_binding_update(binding, &bad), ROPE2D_ERROR_BATCH, "row_batch");
+    bad = *good;
+    bad.row_bound = TOKENS + 1;
+    expect(rope2d_vulkan_binding_update(binding, &bad), ROPE2D_ERROR_ROW, "row_bound");
+    bad = *good;
+    bad.row_size = 2 * BYTES;
+    expect(rope2d_vulkan_binding_update(binding, &bad), ROPE2D_ERROR_TENSOR_SIZE, "row_size");
+    bad = *good;
+    bad.rows = VK_NULL_HANDLE;
+    expect(rope2d_vulkan_binding_update(binding, &bad), ROPE2D_ERROR_ROW, "rows is VK_NULL_HANDLE");
+}
+
+// Row numbers beside the output in one buffer, and in it: in its last byte, too.
+static void check_rows_in_output(rope2d_vulkan_binding *binding, const rope2d_vulkan_binding_params *good) {
+    rope2d_vulkan_tensor tensor = good->tensors[0];
+    rope2d_vulkan_binding_params near = *good;
+    tensor.in.offset = 16 * ROW_OFFSET;
+    near.tensors = &tensor;
+    near.tensor_count = 1;
+    near.rows = tensor.in.buffer;
+    near.row_size = BYTES;
+    near.row_tokens = ROW_OFFSET / sizeof(int32_t[2]);
+    near.tokens = near.row_tokens;
+    near.row_offset = 15 * ROW_OFFSET;
+    expect(rope2d_vulkan_binding_update(binding, &near), ROPE2D_OK, "rows beside the output");
+    near.row_offset = 16 * ROW_OFFSET;
+    expect(rope2d_vulkan_binding_update(binding, &near), ROPE2D_ERROR_OVERLAP, "params.rows");
+    near.row_offset = 15 * ROW_OFFSET;
+    near.row_tokens++;
+    expect(rope2d_vulkan_binding_update(binding, &near), ROPE2D_ERROR_OVERLAP, "params.rows");
+    near.rows = good->rows;
+    tensor.in.size = 2 * BYTES;
+    expect(rope2d_vulkan_binding_update(binding, &near), ROPE2D_ERROR_TENSOR_SIZE, "tensors[0].in.size");
     expect(rope2d_vulkan_binding_update(binding, good), ROPE2D_OK, "rows");
 }
 
@@ -264,6 +296,7 @@ static void check_rows(const owner *own, rope2d_device *device, rope2d_table tab
     params.row_tokens = TOKENS;
     expect(rope2d_vulkan_binding_create(made.plan, made.positions, &params, &binding), ROPE2D_OK, "rows");
     check_bad_rows(binding, &params);
+    check_rows_in_output(binding, &params);
     fill_rows(rope2d_positions_host_rows(made.positions), (int32_t *)(void *)(rows.mapped + ROW_OFFSET),
               moved);
     fill(in.mapped, l.in);

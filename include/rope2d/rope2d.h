@@ -191,7 +191,8 @@ typedef struct rope2d_device_params {
                                // RUNTIME_COMPILE); NULL: the environment variable ROPE2D_SHADERS, if set;
                                // else the embedded ones
     const char *cache_folder;  // keeps what drivers compile in a file there, for the next start; NULL: no
-                               // folder. Must exist, and nobody else should be able to write to it
+                               // folder. Must exist, else the log has a warning; nobody else should be
+                               // able to write to it
     uint64_t dispatch_bytes; // elements that one dispatch reads and writes at most, in bytes, those in place
                              // twice; larger work is several dispatches, each of one token of one tensor at
                              // least. 0: 256 MiB, a quarter of a second at 1 GB/s, where watchdogs wait for
@@ -257,10 +258,10 @@ typedef struct rope2d_spec {
     uint32_t axes;         // coordinates of a token, 1 to 4
     rope2d_pairing pairing;
     uint32_t segment_pairs[ROPE2D_MAX_AXES]; // SEGMENT_HALF: pairs of each axis' segment, their sum the
-                                             // pairs; all 0: equal
+                                             // pairs; all 0: equal. Others: all 0
     uint32_t pairs;                          // EXPLICIT: how many, may be 0; otherwise 0 or rotary_dim / 2
-    const uint32_t *pair_lo;                 // [pairs] EXPLICIT
-    const uint32_t *pair_hi;                 // [pairs] EXPLICIT
+    const uint32_t *pair_lo;                 // [pairs] EXPLICIT; others: NULL
+    const uint32_t *pair_hi;                 // [pairs] EXPLICIT; others: NULL
     uint32_t freq_heads;   // heads in freqs: 0 or 1 shared by all; otherwise every tensor has as many heads
     const float *freqs;    // [axes][freq_heads][pairs] radians per unit of position
     const float *freqs_hi; // same shape: the angle of out[hi]; NULL: the same angle. freqs is then the angle
@@ -307,8 +308,8 @@ typedef struct rope2d_positions_params {
     const float *coordinates; // [batch][tokens][axes]
     const int32_t *rows; // [batch][tokens][axes] (dense specs: [batch][tokens][1]); negative: what the axis
                          // turns is not rotated; factored: its factor is left out
-    uint32_t list_counts[ROPE2D_MAX_AXES]; // with rows: entries of each axis' list; dense specs use the first
-                                           // alone
+    uint32_t list_counts[ROPE2D_MAX_AXES]; // with rows: entries of each axis' list; dense specs have the
+                                           // first alone. Other lists: 0 and NULL
     const float *lists[ROPE2D_MAX_AXES]; // [list_counts[a]]; dense specs: lists[0] is [list_counts[0]][axes]
     const float *magnitudes; // [batch][tokens][pairs]: m per token and pair (xPos), times the spec's; gives
                              // each token a row of its own. Not with rows. NULL: none

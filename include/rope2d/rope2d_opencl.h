@@ -84,10 +84,10 @@ typedef struct rope2d_opencl_binding_params {
 
     // Row numbers of the caller's, which kernels may write: int32 [row_batch][row_tokens][row_axes], row_axes
     // as rope2d_positions_get_info says, pointing into the table as rope2d_positions_host_rows does;
-    // negative: not rotated. What is not below row_bound or the table's rows is clamped: a kernel never reads
-    // past the table. NULL: the positions' own.
+    // negative: not rotated. What is not below row_bound is clamped: a kernel never reads past the table. In
+    // no memory that an output has. NULL: the positions' own, and all that follows is 0.
     cl_mem rows;
-    uint32_t row_bound;  // 0: all of the table's rows
+    uint32_t row_bound;  // at most the table's rows; 0: all of them
     uint32_t row_batch;  // 0 or 1: shared by the batch; otherwise `batch`
     uint64_t row_tokens; // takes the place of the positions' tokens
 } rope2d_opencl_binding_params;

@@ -25,7 +25,10 @@ extern "C" {
 // ------------------------------------------------------------------------------------------------------------
 // memory of the caller's
 
-// Where memory of the caller's lies: a range of a buffer, or, for an image, of memory.
+// Where memory of the caller's lies: a range of a buffer, or, for an image, of memory. No function of Vulkan
+// tells a buffer's size. What is refused, here and in views, is a range that reaches past what
+// vkGetBufferMemoryRequirements says, which may be some bytes more than the buffer; what lies between is the
+// caller's to know, and the validation layer's to find.
 typedef struct rope2d_vulkan_place {
     VkBuffer buffer;       // VK_NULL_HANDLE where `memory` is asked for; bound to memory
     VkDeviceMemory memory; // for an image
@@ -134,11 +137,12 @@ ROPE2D_API rope2d_status rope2d_vulkan_positions_get_needs(const rope2d_position
 // arguments, nothing has changed; when the driver fails, the positions can only be destroyed.
 ROPE2D_API rope2d_status rope2d_vulkan_positions_place(rope2d_positions *positions,
                                                        const rope2d_vulkan_positions_places *places);
-// Records the copies from staging, once, outside a render pass, into a command buffer of any family that
-// computes; nothing where the host has written all. Barriers are recorded with them, so that compute shaders
-// of all later commands of the queue see table and rows: on another queue the caller waits for a semaphore,
-// and a queue of another family wants a transfer of ownership. Disturbs no state. Staging may be reused when
-// these commands have completed.
+// Records the copies from staging, outside a render pass, into a command buffer of any family that computes;
+// nothing where the host has written all. Once, and again only where what was recorded is not submitted: a
+// copy that runs while kernels read the table is a race. Barriers are recorded with them, so that compute
+// shaders of all later commands of the queue see table and rows: on another queue the caller waits for a
+// semaphore, and a queue of another family wants a transfer of ownership. Disturbs no state. Staging may be
+// reused when these commands have completed.
 ROPE2D_API rope2d_status rope2d_vulkan_positions_record_upload(const rope2d_positions *positions,
                                                                VkCommandBuffer commands);
 
@@ -172,12 +176,13 @@ typedef struct rope2d_vulkan_binding_params {
 
     // Row numbers of the caller's, which kernels may write: int32 [row_batch][row_tokens][row_axes], row_axes
     // as rope2d_positions_get_info says, pointing into the table as rope2d_positions_host_rows does;
-    // negative: not rotated. What is not below row_bound or the table's rows is clamped: a kernel never reads
-    // past the table. VK_NULL_HANDLE: the positions' own. Like an input, it must be visible before.
+    // negative: not rotated. What is not below row_bound is clamped: a kernel never reads past the table. In
+    // no memory that an output has. VK_NULL_HANDLE: the positions' own, and all that follows is 0. Like an
+    // input, it must be visible before.
     VkBuffer rows;       // made with VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, bound to memory
     uint64_t row_size;   // bytes from the buffer's beginning that may be used: at most its size
     uint64_t row_offset; // bytes, a multiple of minStorageBufferOffsetAlignment
-    uint32_t row_bound;  // 0: all of the table's rows
+    uint32_t row_bound;  // at most the table's rows; 0: all of them
     uint32_t row_batch;  // 0 or 1: shared by the batch; otherwise `batch`
     uint64_t row_tokens; // takes the place of the positions' tokens
 } rope2d_vulkan_binding_params;

@@ -30,6 +30,7 @@ static rope2d_status check_tensors(rope2d_opencl_binding *binding,
     const rope2d_plan *plan = binding->plan;
     const rope2d_cl_device *device = plan->device->impl;
     rope2d_tensor tensors[ROPE2D_OPENCL_MAX_TENSORS];
+    uint64_t rows = 0;
     bool has_pointers = false;
     memset(tensors, 0, sizeof(tensors));
     for (uint32_t i = 0; i < params->tensor_count; i++) {
@@ -37,7 +38,7 @@ static rope2d_status check_tensors(rope2d_opencl_binding *binding,
             return rope2d_fail(&plan->device->host, ROPE2D_ERROR_HEADS, "tensors[%u].heads is 0, at least 1",
                                i);
     }
-    ROPE2D_TRY(rope2d_cl_views_place(device, params, tensors, &has_pointers));
+    ROPE2D_TRY(rope2d_cl_views_place(device, params, tensors, &rows, &has_pointers));
     if (has_pointers)
         ROPE2D_TRY(rope2d_cl_pointers_find(device, &binding->pointers));
     const rope2d_apply_params apply = {
@@ -51,6 +52,10 @@ static rope2d_status check_tensors(rope2d_opencl_binding *binding,
     ROPE2D_TRY(rope2d_tensors_check(plan, &apply, binding->tensors, &count));
     binding->work = (rope2d_work){
         .batch = params->batch, .tokens = params->tokens, .tensor_count = count, .tensors = binding->tensors};
+    if (params->rows)
+        return rope2d_rows_check(plan, &binding->work, rows,
+                                 binding->row_batch * binding->row_tokens * plan->pattern.row_axes *
+                                     sizeof(int32_t));
     return ROPE2D_OK;
 }
 
@@ -114,13 +119,19 @@ static rope2d_status check_rows(rope2d_opencl_binding *binding, const rope2d_ope
     const rope2d_cl *cl = &device->cl;
     rope2d_status status = ROPE2D_OK;
     size_t size = 0;
+    if (!params->rows && (params->row_bound > 0 || params->row_batch > 1 || params->row_tokens > 0))
+        return rope2d_fail(cl->host, ROPE2D_ERROR_ROW,
+                           "params.rows is NULL, with row_bound %u, row_batch %u and row_tokens %" PRIu64
+                           ": all must be 0",
+                           (unsigned)params->row_bound, (unsigned)params->row_batch, params->row_tokens);
     if (!params->rows)
         return ROPE2D_OK;
+    if (params->row_bound > positions->table_rows)
+        return rope2d_fail(cl->host, ROPE2D_ERROR_ROW, "params.row_bound is %u, the table has %u rows",
+                           (unsigned)params->row_bound, (unsigned)positions->table_rows);
     binding->row_batch = params->row_batch == 0 ? 1 : params->row_batch;
     binding->row_tokens = params->row_tokens;
-    binding->row_bound = positions->table_rows;
-    if (params->row_bound > 0 && params->row_bound < binding->row_bound)
-        binding->row_bound = params->row_bound;
+    binding->row_bound = params->row_bound > 0 ? params->row_bound : positions->table_rows;
     ROPE2D_TRY(rope2d_cl_memory_check(device, "params.rows", params->rows, CL_MEM_WRITE_ONLY));
     CL(cl->GetMemObjectInfo(params->rows, CL_MEM_SIZE, sizeof(size), &size, NULL));
     uint64_t rows =

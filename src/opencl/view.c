@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_ROOTS = 2 * ROPE2D_OPENCL_MAX_TENSORS };
+enum { MOST_ROOTS = 2 * ROPE2D_OPENCL_MAX_TENSORS + 1 };
 #define POINTER_ALIGNMENT 16u // of the widest access of a kernel
 
 // Buffers have no addresses, but the checks of overlaps want some: each root has a range of its own.
@@ -103,12 +103,26 @@ static rope2d_status check_memory(const rope2d_cl_device *device, uint32_t index
     return check_view(device, index, "out", &tensor->out, CL_MEM_READ_ONLY);
 }
 
+// The address that stands for a buffer, or for where a sub-buffer begins in its own.
+static rope2d_status place_memory(address_space *space, cl_mem memory, uint64_t *address) {
+    const rope2d_cl *cl = space->cl;
+    rope2d_status status = ROPE2D_OK;
+    cl_mem parent = NULL;
+    size_t offset = 0;
+    CL(cl->GetMemObjectInfo(memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof(parent), &parent, NULL));
+    if (parent)
+        CL(cl->GetMemObjectInfo(memory, CL_MEM_OFFSET, sizeof(offset), &offset, NULL));
+    OWN(find_root(space, parent ? parent : memory, address));
+    *address += offset;
+fail:
+    return status;
+}
+
 // The view of a host's memory at the address that stands for the buffer.
 static rope2d_status place_view(address_space *space, const rope2d_opencl_view *given, rope2d_view *view) {
     const rope2d_cl *cl = space->cl;
     rope2d_status status = ROPE2D_OK;
-    cl_mem parent = NULL;
-    size_t size = 0, offset = 0;
+    size_t size = 0;
     uint64_t address = 0;
     if (!given->memory && !given->pointer)
         return ROPE2D_OK; // all zero, or refused by the checks
@@ -122,11 +136,8 @@ static rope2d_status place_view(address_space *space, const rope2d_opencl_view *
         return ROPE2D_OK;
     }
     CL(cl->GetMemObjectInfo(given->memory, CL_MEM_SIZE, sizeof(size), &size, NULL));
-    CL(cl->GetMemObjectInfo(given->memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof(parent), &parent, NULL));
-    if (parent)
-        CL(cl->GetMemObjectInfo(given->memory, CL_MEM_OFFSET, sizeof(offset), &offset, NULL));
-    OWN(find_root(space, parent ? parent : given->memory, &address));
-    view->base = (void *)(uintptr_t)(address + offset); // NOLINT(performance-no-int-to-ptr): never followed
+    OWN(place_memory(space, given->memory, &address));
+    view->base = (void *)(uintptr_t)address; // NOLINT(performance-no-int-to-ptr): never followed
     view->size = size;
 fail:
     return status;
@@ -134,7 +145,7 @@ fail:
 
 rope2d_status rope2d_cl_views_place(const rope2d_cl_device *device,
                                     const rope2d_opencl_binding_params *params, rope2d_tensor *tensors,
-                                    bool *has_pointers) {
+                                    uint64_t *rows, bool *has_pointers) {
     address_space space = {.cl = &device->cl, .next = 4096};
     for (uint32_t i = 0; i < params->tensor_count; i++) {
         ROPE2D_TRY(reserve_pointer(&space, &params->tensors[i].in));
@@ -146,6 +157,8 @@ rope2d_status rope2d_cl_views_place(const rope2d_cl_device *device,
         ROPE2D_TRY(place_view(&space, &params->tensors[i].in, &tensors[i].in));
         ROPE2D_TRY(place_view(&space, &params->tensors[i].out, &tensors[i].out));
     }
+    if (params->rows)
+        ROPE2D_TRY(place_memory(&space, params->rows, rows));
     *has_pointers = space.has_pointers;
     return ROPE2D_OK;
 }

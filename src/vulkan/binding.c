@@ -190,6 +190,7 @@ rope2d_status rope2d_vulkan_binding_update(rope2d_vulkan_binding *binding,
     if (update == NULL)
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: no memory to update a binding");
     update->host = host;
+    update->device = binding->device;
     update->params = params;
     const rope2d_status status = update_with(binding, update);
     rope2d_release(host, update, 1, sizeof(*update));

@@ -280,13 +280,19 @@ void rope2d_vulkan_image_destroy(struct vulkan_device *device, struct vulkan_ima
     memset(image, 0, sizeof(*image));
 }
 
-rope2d_status rope2d_vulkan_range_check(const struct vulkan_device *device, const char *name, VkBuffer buffer,
-                                        uint64_t offset, uint64_t size) {
+uint64_t rope2d_vulkan_buffer_most(const struct vulkan_device *device, VkBuffer buffer) {
     VkMemoryRequirements needs = {0};
     device->vk.vkGetBufferMemoryRequirements(device->handle, buffer, &needs);
-    if (offset <= needs.size && size <= needs.size - offset)
+    return needs.size;
+}
+
+rope2d_status rope2d_vulkan_range_check(const struct vulkan_device *device, const char *name, VkBuffer buffer,
+                                        uint64_t offset, uint64_t size) {
+    const uint64_t most = rope2d_vulkan_buffer_most(device, buffer);
+    if (offset <= most && size <= most - offset)
         return ROPE2D_OK;
     return rope2d_fail(&device->owner->host, ROPE2D_ERROR_TENSOR_SIZE,
-                       "%s.size is %" PRIu64 " from offset %" PRIu64 ", its buffer has %" PRIu64 " bytes",
-                       name, size, offset, (uint64_t)needs.size);
+                       "%s.size is %" PRIu64 " from offset %" PRIu64 ", its buffer has at most %" PRIu64
+                       " bytes",
+                       name, size, offset, most);
 }

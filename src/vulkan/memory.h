@@ -53,7 +53,10 @@ rope2d_status rope2d_vulkan_image_create(struct vulkan_device *device, uint32_t 
                                          struct vulkan_image *image);
 void rope2d_vulkan_image_destroy(struct vulkan_device *device, struct vulkan_image *image);
 
-// Whether a range of a caller's buffer lies within it, as far as its memory requirements tell.
+// The most bytes that a caller's buffer can have: Vulkan tells what memory it needs, which is its size or
+// more.
+uint64_t rope2d_vulkan_buffer_most(const struct vulkan_device *device, VkBuffer buffer);
+// Whether a range of a caller's buffer lies within that.
 rope2d_status rope2d_vulkan_range_check(const struct vulkan_device *device, const char *name, VkBuffer buffer,
                                         uint64_t offset, uint64_t size);
 

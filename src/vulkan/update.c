@@ -26,8 +26,14 @@ static rope2d_status add_view(struct vulkan_update *update, uint32_t tensor, con
         return rope2d_fail(update->host, ROPE2D_ERROR_NULL, "tensors[%u].%s.buffer is VK_NULL_HANDLE", tensor,
                            name);
     struct vulkan_address_range *range = find_range(update, view->buffer);
-    if (range->size < view->size)
-        range->size = view->size;
+    if (range->size >= view->size)
+        return ROPE2D_OK;
+    range->size = view->size;
+    const uint64_t most = rope2d_vulkan_buffer_most(update->device, view->buffer);
+    if (view->size > most)
+        return rope2d_fail(update->host, ROPE2D_ERROR_TENSOR_SIZE,
+                           "tensors[%u].%s.size is %" PRIu64 ", its buffer has at most %" PRIu64, tensor,
+                           name, view->size, most);
     return ROPE2D_OK;
 }
 
@@ -92,6 +98,16 @@ VkDescriptorBufferInfo rope2d_vulkan_update_describe(const struct vulkan_update 
     return info;
 }
 
+static rope2d_status check_no_rows(const struct vulkan_update *update) {
+    const rope2d_vulkan_binding_params *p = update->params;
+    if ((p->row_size | p->row_offset | p->row_tokens | p->row_bound) == 0 && p->row_batch <= 1)
+        return ROPE2D_OK;
+    return rope2d_fail(update->host, ROPE2D_ERROR_ROW,
+                       "params.rows is VK_NULL_HANDLE, with row_size %" PRIu64 ", row_offset %" PRIu64
+                       ", row_bound %u, row_batch %u and row_tokens %" PRIu64 ": all must be 0",
+                       p->row_size, p->row_offset, p->row_bound, p->row_batch, p->row_tokens);
+}
+
 // What may go wrong with the caller's rows: their memory is too small, or begins where no descriptor can.
 static rope2d_status check_rows(const rope2d_vulkan_binding *binding, const struct vulkan_update *update) {
     const rope2d_vulkan_binding_params *params = update->params;
@@ -108,6 +124,14 @@ static rope2d_status check_rows(const rope2d_vulkan_binding *binding, const stru
                            "params.row_tokens is %" PRIu64 " for a row_batch of %u and %u row numbers each: "
                            "from 1 to %d in all",
                            params->row_tokens, batch, pattern->row_axes, INT32_MAX);
+    if (params->row_bound > binding->positions->table_rows)
+        return rope2d_fail(update->host, ROPE2D_ERROR_ROW, "params.row_bound is %u, the table has %u rows",
+                           params->row_bound, binding->positions->table_rows);
+    const uint64_t most = rope2d_vulkan_buffer_most(update->device, params->rows);
+    if (params->row_size > most)
+        return rope2d_fail(update->host, ROPE2D_ERROR_TENSOR_SIZE,
+                           "params.row_size is %" PRIu64 ", its buffer has at most %" PRIu64,
+                           params->row_size, most);
     if (params->row_offset > params->row_size ||
         count * sizeof(int32_t) > params->row_size - params->row_offset)
         return rope2d_fail(
@@ -127,7 +151,7 @@ static rope2d_status take_rows(const rope2d_vulkan_binding *binding, struct vulk
         return rope2d_vulkan_not_placed(binding->positions);
     update->seen.impl = &update->table;
     if (params->rows == VK_NULL_HANDLE)
-        return ROPE2D_OK;
+        return check_no_rows(update);
     ROPE2D_TRY(check_rows(binding, update));
     update->table.rows.handle = params->rows;
     update->table.rows.offset = params->row_offset;
@@ -136,8 +160,19 @@ static rope2d_status take_rows(const rope2d_vulkan_binding *binding, struct vulk
     update->seen.batch = params->row_batch > 1 ? params->row_batch : 1;
     update->seen.row_count =
         update->seen.batch * update->seen.tokens * (uint64_t)update->seen.pattern.row_axes;
-    if (params->row_bound > 0 && params->row_bound < update->seen.table_rows)
+    if (params->row_bound > 0)
         update->seen.table_rows = params->row_bound;
+    return ROPE2D_OK;
+}
+
+// Kernels must not write what they read as row numbers.
+static rope2d_status check_written(const rope2d_vulkan_binding *binding, const struct vulkan_update *update) {
+    const rope2d_vulkan_binding_params *params = update->params;
+    for (uint32_t i = 0; params->rows != VK_NULL_HANDLE && i < update->range_count; i++)
+        if (update->ranges[i].buffer == params->rows)
+            return rope2d_rows_check(binding->plan, &update->work,
+                                     update->ranges[i].address + params->row_offset,
+                                     update->seen.row_count * sizeof(int32_t));
     return ROPE2D_OK;
 }
 
@@ -163,6 +198,7 @@ rope2d_status rope2d_vulkan_update_check(const rope2d_vulkan_binding *binding, s
         .tensors = update->tensors,
     };
     ROPE2D_TRY(rope2d_work_prepare(binding->plan, &update->seen, &apply, update->checked, &update->work));
+    ROPE2D_TRY(check_written(binding, update));
     if (binding->positions->impl == NULL) // window.c brings it piece by piece
         return rope2d_fail(update->host, ROPE2D_ERROR_LIMIT,
                            "positions: their table fits no buffer of %s, and rope2d_apply alone can use it",

@@ -16,6 +16,7 @@ struct vulkan_address_range {
 
 struct vulkan_update {
     const rope2d_host *host;
+    const struct vulkan_device *device;
     const rope2d_vulkan_binding_params *params;
     struct vulkan_address_range ranges[2 * ROPE2D_MAX_TENSORS];
     uint32_t range_count;
