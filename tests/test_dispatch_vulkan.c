@@ -10,17 +10,8 @@
 static const uint64_t token_bytes = (uint64_t)HEADS * HEAD_DIM * 2 * 2; // f16, read and written
 
 static rope2d_device *adopt(const owner *own, uint64_t bound) {
-    const rope2d_vulkan_device_params params = {
-        .struct_size = sizeof(params),
-        .get_instance_proc_addr = vkGetInstanceProcAddr,
-        .instance = own->instance,
-        .physical_device = own->physical,
-        .device = own->device,
-        .api_version = VK_API_VERSION_1_1,
-        .queue = own->queue,
-        .queue_family = own->family,
-        .dispatch_bytes = bound,
-    };
+    rope2d_vulkan_device_params params = scene_adopting(own, NULL, true);
+    params.dispatch_bytes = bound;
     rope2d_device *device = NULL;
     const rope2d_status status = rope2d_vulkan_device_adopt(&params, &device);
     tally_check(&counts, status == ROPE2D_OK, "adopt: %s", rope2d_status_name(status));
@@ -79,25 +70,19 @@ static bool has_room(const owner *own) {
            2 + 4; // rows, the table, and each read and written
 }
 
-int main(void) {
-    owner own = {0};
-    fill_spec();
-    if (!owner_create(&own))
-        counts.skipped++;
-    for (uint32_t i = 0; i < own.physical_count; i++) {
-        owner_buffer memory = {0};
-        if (tally_check(&counts, owner_open(&own, i) && owner_buffer_create(&own, BYTES, &memory),
-                        "device %u", i)) {
-            const bool room = has_room(&own);
-            const uint64_t both = room ? 2 * token_bytes : token_bytes;
-            run_bound(&own, &memory, 1, 1, false);
-            run_bound(&own, &memory, 5 * both, 5, room);
-            run_bound(&own, &memory, 13 * both - 1, 12, room);
-            run_bound(&own, &memory, 0, TOKENS, room);
-        }
-        owner_buffer_destroy(&own, &memory);
-        owner_close(&own);
+static void check_device(owner *own, uint32_t index) {
+    owner_buffer memory = {0};
+    const bool room = has_room(own);
+    const uint64_t both = room ? 2 * token_bytes : token_bytes;
+    if (tally_check(&counts, owner_buffer_create(own, BYTES, &memory), "device %u", index)) {
+        run_bound(own, &memory, 1, 1, false);
+        run_bound(own, &memory, 5 * both, 5, room);
+        run_bound(own, &memory, 13 * both - 1, 12, room);
+        run_bound(own, &memory, 0, TOKENS, room);
     }
-    owner_destroy(&own);
-    return tally_finish(&counts);
+    owner_buffer_destroy(own, &memory);
+}
+
+int main(void) {
+    return scene_run(NULL, check_device);
 }

@@ -94,14 +94,7 @@ static void rotate_imported(const owner *own, const owner_buffer *imported, cons
     rope2d_vulkan_tensor tensors[2];
     rope2d_vulkan_binding_params params;
     rope2d_vulkan_binding *binding = NULL;
-    const rope2d_vulkan_device_params ours = {
-        .struct_size = sizeof(ours),
-        .get_instance_proc_addr = vkGetInstanceProcAddr,
-        .instance = own->instance,
-        .physical_device = own->physical,
-        .device = own->device,
-        .api_version = VK_API_VERSION_1_1,
-    };
+    const rope2d_vulkan_device_params ours = scene_adopting(own, NULL, false);
     make_params(l, imported, imported, tensors, &params);
     tally_check(&counts, rope2d_vulkan_device_adopt(&ours, &made.device) == ROPE2D_OK, "adopt");
     if (made.device != NULL &&
@@ -147,13 +140,9 @@ static void check_device(const owner *first, const owner *second) {
 
 int main(void) {
     owner own;
-    fill_spec();
-    const char *required = getenv("ROPE2D_REQUIRE_DEVICES");
-    if (!owner_create(&own) || own.physical_count == 0) {
-        if (required != NULL && required[0] != 0)
-            tally_check(&counts, false, "no Vulkan device, and some are required: %s", required);
-        else
-            counts.skipped++;
+    if (!scene_owner(&own)) {
+        owner_destroy(&own);
+        return tally_finish(&counts);
     }
     own.extensions = &extension;
     own.extension_count = 1;

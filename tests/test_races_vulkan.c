@@ -74,16 +74,7 @@ static bool record(void *user, int member) {
 
 // The queue is shared: its users take the lock themselves, and the library needs it only before they begin.
 static void run_device(crowd_data *data) {
-    const rope2d_vulkan_device_params params = {
-        .struct_size = sizeof(params),
-        .get_instance_proc_addr = vkGetInstanceProcAddr,
-        .instance = data->own.instance,
-        .physical_device = data->own.physical,
-        .device = data->own.device,
-        .api_version = VK_API_VERSION_1_1,
-        .queue = data->own.queue,
-        .queue_family = data->own.family,
-    };
+    const rope2d_vulkan_device_params params = scene_adopting(&data->own, NULL, true);
     const rope2d_status status = rope2d_vulkan_device_adopt(&params, &data->made.device);
     if (tally_check(&counts, status == ROPE2D_OK, "adopt: %s", rope2d_status_name(status)) &&
         make_scene(&data->made, shape.in, shape.out, shape.table, ROPE2D_PLAN_NO_SELF_TEST) == ROPE2D_OK)

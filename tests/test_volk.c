@@ -43,34 +43,6 @@ static bool is_same(const pointers *before) {
     return memcmp(before, &now, sizeof(now)) == 0;
 }
 
-// In the engine's command buffer, on the engine's buffer.
-static void rotate_with_engine(const owner *own, rope2d_device *device) {
-    static unsigned char expected[BYTES];
-    const layout l = {ROPE2D_F16, ROPE2D_F16, ROPE2D_TABLE_BUFFER, true, 2, HEAD_DIM, 0, TOKENS};
-    owner_buffer buffer = {0};
-    scene made = {.device = device};
-    rope2d_vulkan_tensor tensors[2];
-    rope2d_vulkan_binding_params params;
-    rope2d_vulkan_binding *binding = NULL;
-    if (!tally_check(&counts, owner_buffer_create(own, BYTES, &buffer), "the engine's buffer") ||
-        make_scene(&made, l.in, l.out, l.table, 0) != ROPE2D_OK)
-        return;
-    make_params(&l, &buffer, &buffer, tensors, &params);
-    fill(buffer.mapped, l.in);
-    memcpy(expected, buffer.mapped, BYTES);
-    run_cpu(&l, expected, NULL);
-    tally_check(&counts,
-                rope2d_vulkan_binding_create(made.plan, made.positions, &params, &binding) == ROPE2D_OK &&
-                    owner_begin(own) && rope2d_vulkan_record(binding, own->commands) == ROPE2D_OK,
-                "record");
-    owner_barrier(own);
-    tally_check(&counts, owner_run(own), "the engine submits");
-    tally_check(&counts, memcmp(buffer.mapped, expected, BYTES) == 0, "not the CPU's bits");
-    rope2d_vulkan_binding_destroy(binding);
-    clear_scene(&made);
-    owner_buffer_destroy(own, &buffer);
-}
-
 // On a device of the library's own, through a loader that it opens itself.
 static void rotate_alone(uint32_t index) {
     const test_job job = {JOB_HALF, JOB_IN_PLACE, ROPE2D_F16, ROPE2D_F16, ROPE2D_TABLE_BUFFER, false, 2, 35};
@@ -99,27 +71,19 @@ static void rotate_alone(uint32_t index) {
     }
 }
 
-static void run_device(const owner *own, uint32_t index) {
+static void run_device(owner *own, uint32_t index) {
+    static const layout l = {ROPE2D_F16, ROPE2D_F16, ROPE2D_TABLE_BUFFER, true, 2, HEAD_DIM, 0, TOKENS};
     const pointers before = look();
     rope2d_device *device = NULL;
-    const rope2d_vulkan_device_params params = {
-        .struct_size = sizeof(params),
-        .get_instance_proc_addr = vkGetInstanceProcAddr,
-        .instance = own->instance,
-        .physical_device = own->physical,
-        .device = own->device,
-        .api_version = VK_API_VERSION_1_1,
-        .queue = own->queue,
-        .queue_family = own->family,
-    };
+    const rope2d_vulkan_device_params params = scene_adopting(own, NULL, true);
     tally_check(&counts, rope2d_vulkan_device_adopt(&params, &device) == ROPE2D_OK, "adopt");
     tally_check(&counts, is_same(&before), "adoption changed volk's globals");
     if (device != NULL)
-        rotate_with_engine(own, device);
+        scene_rotate(own, device, &l);
     rotate_alone(index);
     tally_check(&counts, is_same(&before), "rotating changed volk's globals");
     if (device != NULL)
-        rotate_with_engine(own, device); // what was closed meanwhile was not the engine's
+        scene_rotate(own, device, &l); // what was closed meanwhile was not the engine's
     rope2d_device_destroy(device);
     tally_check(&counts, is_same(&before), "the end of a device changed volk's globals");
     tally_check(&counts, vkDeviceWaitIdle(own->device) == VK_SUCCESS, "the engine's device is gone");
@@ -128,22 +92,7 @@ static void run_device(const owner *own, uint32_t index) {
 int engine_main(void); // module_host.c calls it
 
 int engine_main(void) {
-    owner own;
-    fill_spec();
-    const char *required = getenv("ROPE2D_REQUIRE_DEVICES");
-    if (!owner_create(&own) || own.physical_count == 0) {
-        if (required != NULL && required[0] != 0)
-            tally_check(&counts, false, "no Vulkan device, and some are required: %s", required);
-        else
-            counts.skipped++;
-    }
-    for (uint32_t i = 0; i < own.physical_count; i++) {
-        if (tally_check(&counts, owner_open(&own, i), "device %u", i))
-            run_device(&own, i);
-        owner_close(&own);
-    }
-    owner_destroy(&own);
-    return tally_finish(&counts);
+    return scene_run(NULL, run_device);
 }
 
 #ifndef TEST_IS_MODULE

@@ -2,30 +2,17 @@
 //
 // The library inside a program that owns Vulkan and links volk: adoption, bindings and recording, against
 // what the CPU makes of the same bytes.
-#include "vulkan_scene.h"
+#include "vulkan_watch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t host_allocations;
 static uint64_t driver_allocations;
 static uint64_t driver_frees;
 static uint64_t locks;
 static bool is_locked;
 
 // ------------------------------------------------------------------------------------------------- callbacks
-
-static void *host_allocate(void *user, size_t size, size_t alignment) {
-    (void)user;
-    host_allocations++;
-    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-}
-
-static void host_release(void *user, void *memory, size_t size) {
-    (void)user;
-    (void)size;
-    free(memory);
-}
 
 static VKAPI_ATTR void *VKAPI_CALL driver_allocate(void *user, size_t size, size_t alignment,
                                                    VkSystemAllocationScope scope) {
@@ -90,11 +77,11 @@ static void run_layout(const owner *own, rope2d_device *device, const layout *l)
         fill(in.mapped, l->in);
         memset(out.mapped, GUARD, BYTES);
         tally_check(&counts, owner_begin(own), "begin");
-        const uint64_t before = host_allocations;
+        const uint64_t before = watch_host_counts().allocations;
         const uint64_t driver_before = driver_allocations;
         const uint64_t locks_before = locks;
         tally_check(&counts, rope2d_vulkan_record(binding, own->commands) == ROPE2D_OK, "record");
-        tally_check(&counts, host_allocations == before && driver_allocations == driver_before,
+        tally_check(&counts, watch_host_counts().allocations == before && driver_allocations == driver_before,
                     "record allocates");
         tally_check(&counts, locks == locks_before, "record locks the queue");
         owner_barrier(own);
@@ -113,27 +100,12 @@ static void run_layout(const owner *own, rope2d_device *device, const layout *l)
 
 static rope2d_vulkan_device_params adopting(owner *own, const rope2d_host *host,
                                             const VkAllocationCallbacks *allocation, bool with_queue) {
-    const rope2d_vulkan_device_params params = {
-        .struct_size = sizeof(params),
-        .get_instance_proc_addr = vkGetInstanceProcAddr,
-        .instance = own->instance,
-        .physical_device = own->physical,
-        .device = own->device,
-        .api_version = VK_API_VERSION_1_1,
-        .host = host,
-        .queue = with_queue ? own->queue : NULL,
-        .queue_family = own->family,
-        .lock_queue = with_queue ? lock_queue : NULL,
-        .unlock_queue = with_queue ? unlock_queue : NULL,
-        .queue_user = own,
-        .allocation = allocation,
-    };
+    rope2d_vulkan_device_params params = scene_adopting(own, host, with_queue);
+    params.lock_queue = with_queue ? lock_queue : NULL;
+    params.unlock_queue = with_queue ? unlock_queue : NULL;
+    params.queue_user = own;
+    params.allocation = allocation;
     return params;
-}
-
-static void expect(rope2d_status status, rope2d_status wanted, const char *what) {
-    tally_check(&counts, status == wanted, "%s: %s, not %s", what, rope2d_status_name(status),
-                rope2d_status_name(wanted));
 }
 
 static void check_bad_adoption(rope2d_vulkan_device_params good) {
@@ -368,30 +340,14 @@ static void run_device(owner *own, const rope2d_host *host, bool with_queue, uin
     tally_check(&counts, vkDeviceWaitIdle(own->device) == VK_SUCCESS, "the caller's device is gone");
 }
 
+static void check_device(owner *own, uint32_t index) {
+    const rope2d_host host = watch_host();
+    (void)index;
+    run_device(own, &host, false, 0);
+    run_device(own, &host, true, 0);
+    run_device(own, &host, true, ROPE2D_DEVICE_MINIMUM_LIMITS);
+}
+
 int main(void) {
-    owner own;
-    logged.print = false;
-    rope2d_host host = captured_host(&logged);
-    host.allocate = host_allocate;
-    host.release = host_release;
-    fill_spec();
-    const char *required = getenv("ROPE2D_REQUIRE_DEVICES");
-    if (!owner_create(&own) || own.physical_count == 0) {
-        if (required != NULL && required[0] != 0)
-            tally_check(&counts, false, "no Vulkan device, and some are required: %s", required);
-        else
-            counts.skipped++;
-        owner_destroy(&own);
-        return tally_finish(&counts);
-    }
-    for (uint32_t i = 0; i < own.physical_count; i++) {
-        if (tally_check(&counts, owner_open(&own, i), "device %u", i)) {
-            run_device(&own, &host, false, 0);
-            run_device(&own, &host, true, 0);
-            run_device(&own, &host, true, ROPE2D_DEVICE_MINIMUM_LIMITS);
-        }
-        owner_close(&own);
-    }
-    owner_destroy(&own);
-    return tally_finish(&counts);
+    return scene_run(NULL, check_device);
 }

@@ -3,9 +3,8 @@
 // What an adopted device calls, as the loader that it was given sees it: adoption compiles, submits and
 // allocates nothing; without a queue nothing is ever submitted; the caller's pipeline cache is used for every
 // pipeline, and neither read, written nor destroyed.
-#include "vulkan_scene.h"
+#include "vulkan_watch.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // Calls since the device was adopted.
@@ -68,61 +67,16 @@ static VKAPI_ATTR VkResult VKAPI_CALL see_look(VkDevice device, VkPipelineCache 
     return vkGetPipelineCacheData(device, cache, size, data);
 }
 
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_device(VkDevice device, const char *name) {
-    static const struct {
-        const char *name;
-        PFN_vkVoidFunction function;
-    } seen[] = {
-        {"vkQueueSubmit", (PFN_vkVoidFunction)see_submit},
-        {"vkAllocateMemory", (PFN_vkVoidFunction)see_allocation},
-        {"vkCreateComputePipelines", (PFN_vkVoidFunction)see_pipelines},
-        {"vkCreateShaderModule", (PFN_vkVoidFunction)see_module},
-        {"vkCreatePipelineCache", (PFN_vkVoidFunction)see_cache},
-        {"vkDestroyPipelineCache", (PFN_vkVoidFunction)see_cache_go},
-        {"vkGetPipelineCacheData", (PFN_vkVoidFunction)see_look},
-    };
-    for (size_t i = 0; i < sizeof(seen) / sizeof(seen[0]); i++)
-        if (strcmp(seen[i].name, name) == 0)
-            return seen[i].function;
-    return vkGetDeviceProcAddr(device, name);
-}
-
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_instance(VkInstance instance, const char *name) {
-    if (strcmp(name, "vkGetDeviceProcAddr") == 0)
-        return (PFN_vkVoidFunction)find_device;
-    return vkGetInstanceProcAddr(instance, name);
-}
-
-static void expect(rope2d_status status, rope2d_status wanted, const char *what) {
-    tally_check(&counts, status == wanted, "%s: %s, not %s", what, rope2d_status_name(status),
-                rope2d_status_name(wanted));
-}
-
-// A plan, its self-test where there is a queue, positions, and a recording that the owner submits.
-static void rotate(const owner *own, rope2d_device *device) {
-    static unsigned char expected[BYTES];
-    const layout l = {ROPE2D_F16, ROPE2D_F16, ROPE2D_TABLE_BUFFER, true, 0, HEAD_DIM, 0, TOKENS};
-    owner_buffer buffer = {0};
-    scene made = {.device = device};
-    rope2d_vulkan_tensor tensors[2];
-    rope2d_vulkan_binding_params params;
-    rope2d_vulkan_binding *binding = NULL;
-    tally_check(&counts, owner_buffer_create(own, BYTES, &buffer), "no memory for tensors");
-    expect(make_scene(&made, l.in, l.out, l.table, 0), ROPE2D_OK, "plan and positions");
-    fill(buffer.mapped, l.in);
-    memcpy(expected, buffer.mapped, BYTES);
-    run_cpu(&l, expected, NULL);
-    make_params(&l, &buffer, &buffer, tensors, &params);
-    expect(rope2d_vulkan_binding_create(made.plan, made.positions, &params, &binding), ROPE2D_OK, "binding");
-    tally_check(&counts, owner_begin(own), "begin");
-    expect(rope2d_vulkan_record(binding, own->commands), ROPE2D_OK, "record");
-    owner_barrier(own);
-    tally_check(&counts, owner_run(own), "run");
-    tally_check(&counts, memcmp(buffer.mapped, expected, BYTES) == 0, "not the CPU's bits");
-    rope2d_vulkan_binding_destroy(binding);
-    clear_scene(&made);
-    owner_buffer_destroy(own, &buffer);
-}
+static const watch_entry seen[] = {
+    {"vkQueueSubmit", (PFN_vkVoidFunction)see_submit},
+    {"vkAllocateMemory", (PFN_vkVoidFunction)see_allocation},
+    {"vkCreateComputePipelines", (PFN_vkVoidFunction)see_pipelines},
+    {"vkCreateShaderModule", (PFN_vkVoidFunction)see_module},
+    {"vkCreatePipelineCache", (PFN_vkVoidFunction)see_cache},
+    {"vkDestroyPipelineCache", (PFN_vkVoidFunction)see_cache_go},
+    {"vkGetPipelineCacheData", (PFN_vkVoidFunction)see_look},
+    {NULL, NULL},
+};
 
 static void check_cache(rope2d_device *device, VkPipelineCache theirs) {
     static unsigned char bytes[8] = {1};
@@ -135,20 +89,13 @@ static void check_cache(rope2d_device *device, VkPipelineCache theirs) {
 }
 
 static void run_device(const owner *own, bool with_queue, VkPipelineCache theirs) {
+    // A plan, its self-test where there is a queue, positions, and a recording that the owner submits.
+    static const layout l = {ROPE2D_F16, ROPE2D_F16, ROPE2D_TABLE_BUFFER, true, 0, HEAD_DIM, 0, TOKENS};
     rope2d_device *device = NULL;
     const rope2d_host host = captured_host(&logged);
-    const rope2d_vulkan_device_params params = {
-        .struct_size = sizeof(params),
-        .get_instance_proc_addr = find_instance,
-        .instance = own->instance,
-        .physical_device = own->physical,
-        .device = own->device,
-        .api_version = VK_API_VERSION_1_1,
-        .host = &host,
-        .queue = with_queue ? own->queue : NULL,
-        .queue_family = own->family,
-        .pipeline_cache = theirs,
-    };
+    rope2d_vulkan_device_params params = scene_adopting(own, &host, with_queue);
+    params.get_instance_proc_addr = watch_loader;
+    params.pipeline_cache = theirs;
     memset(&calls, 0, sizeof(calls));
     expect(rope2d_vulkan_device_adopt(&params, &device), ROPE2D_OK, "adopt");
     tally_check(&counts,
@@ -157,7 +104,7 @@ static void run_device(const owner *own, bool with_queue, VkPipelineCache theirs
                 calls.submits, calls.pipelines, calls.modules, calls.allocations);
     if (device == NULL)
         return;
-    rotate(own, device);
+    scene_rotate(own, device, &l);
     tally_check(&counts, calls.pipelines > 0, "a plan without a pipeline");
     tally_check(&counts, (calls.submits > 0) == with_queue, "%u submissions", calls.submits);
     tally_check(&counts, theirs == VK_NULL_HANDLE ? calls.used != VK_NULL_HANDLE : calls.used == theirs,
@@ -171,7 +118,8 @@ static void run_device(const owner *own, bool with_queue, VkPipelineCache theirs
                 calls.caches_destroyed, calls.looks);
 }
 
-static void check_device(const owner *own) {
+static void check_device(owner *own, uint32_t index) {
+    (void)index;
     const VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
     VkPipelineCache theirs = VK_NULL_HANDLE;
     size_t size = 0;
@@ -184,21 +132,6 @@ static void check_device(const owner *own) {
 }
 
 int main(void) {
-    owner own;
-    logged.print = false;
-    fill_spec();
-    const char *required = getenv("ROPE2D_REQUIRE_DEVICES");
-    if (!owner_create(&own) || own.physical_count == 0) {
-        if (required != NULL && required[0] != 0)
-            tally_check(&counts, false, "no Vulkan device, and some are required: %s", required);
-        else
-            counts.skipped++;
-    }
-    for (uint32_t i = 0; i < own.physical_count; i++) {
-        if (tally_check(&counts, owner_open(&own, i), "device %u", i))
-            check_device(&own);
-        owner_close(&own);
-    }
-    owner_destroy(&own);
-    return tally_finish(&counts);
+    watch_entries = seen;
+    return scene_run(NULL, check_device);
 }

@@ -2,32 +2,12 @@
 //
 // Recording in parts: ranges of a binding's tokens with positions of their own, dispatches that the caller
 // records, and many threads at once; against what the CPU makes of the same bytes.
-#include "vulkan_scene.h"
+#include "vulkan_watch.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { THREADS = 8, MOST_RANGES = 4 };
-
-static uint64_t host_allocations;
-
-static void *host_allocate(void *user, size_t size, size_t alignment) {
-    (void)user;
-    host_allocations++;
-    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-}
-
-static void host_release(void *user, void *memory, size_t size) {
-    (void)user;
-    (void)size;
-    free(memory);
-}
-
-static void expect(rope2d_status status, rope2d_status wanted, const char *what) {
-    tally_check(&counts, status == wanted, "%s: %s, not %s", what, rope2d_status_name(status),
-                rope2d_status_name(wanted));
-}
 
 // A binding of a layout, and what its buffers should hold in the end.
 typedef struct stand {
@@ -114,13 +94,13 @@ static void run_ranges(stand *s, const rope2d_vulkan_range *ranges, uint32_t cou
     for (uint32_t i = 0; i < count; i++)
         if (ranges[i].tokens > 0)
             run_cpu_range(s->l, &ranges[i], s->expected[0], s->expected[1]);
-    const uint64_t before = host_allocations;
+    const uint64_t before = watch_host_counts().allocations;
     tally_check(&counts, owner_begin(s->own), "begin");
     for (uint32_t i = 0; i < count; i++) {
         record(s, &ranges[i]);
         owner_barrier(s->own); // validation compares descriptors, which hold all tokens
     }
-    tally_check(&counts, host_allocations == before, "%s: recording allocates", what);
+    tally_check(&counts, watch_host_counts().allocations == before, "%s: recording allocates", what);
     tally_check(&counts, owner_run(s->own), "run");
     compare(s, what);
 }
@@ -260,23 +240,11 @@ static void run_device(owner *own, uint32_t flags, bool with_queue, bool pushes)
         {ROPE2D_F32, ROPE2D_F32, ROPE2D_TABLE_TEXTURE, true, 0, HEAD_DIM, 7, 12},
     };
     static stand s;
-    rope2d_host host = captured_host(&logged);
-    host.allocate = host_allocate;
-    host.release = host_release;
+    const rope2d_host host = watch_host();
     rope2d_device *device = NULL;
-    const rope2d_vulkan_device_params params = {
-        .struct_size = sizeof(params),
-        .get_instance_proc_addr = vkGetInstanceProcAddr,
-        .instance = own->instance,
-        .physical_device = own->physical,
-        .device = own->device,
-        .api_version = VK_API_VERSION_1_1,
-        .flags = flags,
-        .host = &host,
-        .queue = with_queue ? own->queue : NULL,
-        .queue_family = own->family,
-        .has_push_descriptors = pushes,
-    };
+    rope2d_vulkan_device_params params = scene_adopting(own, &host, with_queue);
+    params.flags = flags;
+    params.has_push_descriptors = pushes;
     are_apart = (flags & ROPE2D_DEVICE_MINIMUM_LIMITS) != 0;
     expect(rope2d_vulkan_device_adopt(&params, &device), ROPE2D_OK, "adopt");
     if (device != NULL && pushes)
@@ -295,33 +263,16 @@ static void run_device(owner *own, uint32_t flags, bool with_queue, bool pushes)
     rope2d_device_destroy(device);
 }
 
+static void check_device(owner *own, uint32_t index) {
+    (void)index;
+    run_device(own, 0, true, false);
+    run_device(own, ROPE2D_DEVICE_MINIMUM_LIMITS, false, false);
+    if (own->extension_count > 0)
+        run_device(own, 0, true, true);
+    else
+        counts.skipped++;
+}
+
 int main(void) {
-    static const char *const push[1] = {VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME};
-    owner own;
-    logged.print = false;
-    fill_spec();
-    const char *required = getenv("ROPE2D_REQUIRE_DEVICES");
-    if (!owner_create(&own) || own.physical_count == 0) {
-        if (required != NULL && required[0] != 0)
-            tally_check(&counts, false, "no Vulkan device, and some are required: %s", required);
-        else
-            counts.skipped++;
-        owner_destroy(&own);
-        return tally_finish(&counts);
-    }
-    for (uint32_t i = 0; i < own.physical_count; i++) {
-        own.extensions = push;
-        own.extension_count = owner_has_extension(&own, i, push[0]);
-        if (tally_check(&counts, owner_open(&own, i), "device %u", i)) {
-            run_device(&own, 0, true, false);
-            run_device(&own, ROPE2D_DEVICE_MINIMUM_LIMITS, false, false);
-            if (own.extension_count > 0)
-                run_device(&own, 0, true, true);
-            else
-                counts.skipped++;
-        }
-        owner_close(&own);
-    }
-    owner_destroy(&own);
-    return tally_finish(&counts);
+    return scene_run(VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME, check_device);
 }

@@ -2,10 +2,9 @@
 //
 // Objects handed over while command buffers that use them are pending: they go when the caller says so, and
 // not before. The validation layer knows what is pending.
-#include "vulkan_scene.h"
+#include "vulkan_watch.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { THREADS = 4, ROUNDS = 20 };
@@ -16,7 +15,6 @@ static struct {
     int64_t pools;
     int64_t buffers;
     int64_t pipelines;
-    int64_t blocks; // of host memory
 } live = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void change(int64_t *count, int64_t by) {
@@ -25,16 +23,16 @@ static void change(int64_t *count, int64_t by) {
     pthread_mutex_unlock(&live.lock);
 }
 
-// ---------------------------------------------------------------------------------------------------- a
-// loader Parameters and types cannot stand in parentheses. NOLINTBEGIN(bugprone-macro-parentheses)
+// ------------------------------------------------------------------------------------------------ a loader
+// Parameters and types cannot stand in parentheses. NOLINTBEGIN(bugprone-macro-parentheses)
 
 #define COUNTED(create, create_info, destroy, type, count)                                                   \
-    static VKAPI_ATTR VkResult VKAPI_CALL count_##create(                                                    \
+    static VKAPI_ATTR VkResult VKAPI_CALL watch_##create(                                                    \
         VkDevice device, const create_info *info, const VkAllocationCallbacks *callbacks, type *object) {    \
         change(&live.count, 1);                                                                              \
         return create(device, info, callbacks, object);                                                      \
     }                                                                                                        \
-    static VKAPI_ATTR void VKAPI_CALL count_##destroy(VkDevice device, type object,                          \
+    static VKAPI_ATTR void VKAPI_CALL watch_##destroy(VkDevice device, type object,                          \
                                                       const VkAllocationCallbacks *callbacks) {              \
         change(&live.count, -1);                                                                             \
         destroy(device, object, callbacks);                                                                  \
@@ -45,7 +43,7 @@ COUNTED(vkCreateBuffer, VkBufferCreateInfo, vkDestroyBuffer, VkBuffer, buffers)
 
 // NOLINTEND(bugprone-macro-parentheses)
 
-static VKAPI_ATTR VkResult VKAPI_CALL count_vkCreateComputePipelines(VkDevice device, VkPipelineCache cache,
+static VKAPI_ATTR VkResult VKAPI_CALL watch_vkCreateComputePipelines(VkDevice device, VkPipelineCache cache,
                                                                      uint32_t count,
                                                                      const VkComputePipelineCreateInfo *infos,
                                                                      const VkAllocationCallbacks *callbacks,
@@ -54,70 +52,30 @@ static VKAPI_ATTR VkResult VKAPI_CALL count_vkCreateComputePipelines(VkDevice de
     return vkCreateComputePipelines(device, cache, count, infos, callbacks, pipelines);
 }
 
-static VKAPI_ATTR void VKAPI_CALL count_vkDestroyPipeline(VkDevice device, VkPipeline pipeline,
+static VKAPI_ATTR void VKAPI_CALL watch_vkDestroyPipeline(VkDevice device, VkPipeline pipeline,
                                                           const VkAllocationCallbacks *callbacks) {
     change(&live.pipelines, -1);
     vkDestroyPipeline(device, pipeline, callbacks);
 }
 
-#define ENTRY(name)                                                                                          \
-    { #name, (PFN_vkVoidFunction)count_##name }
-
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_device(VkDevice device, const char *name) {
-    static const struct {
-        const char *name;
-        PFN_vkVoidFunction function;
-    } counted[] = {
-        ENTRY(vkCreateDescriptorPool), ENTRY(vkDestroyDescriptorPool),  ENTRY(vkCreateBuffer),
-        ENTRY(vkDestroyBuffer),        ENTRY(vkCreateComputePipelines), ENTRY(vkDestroyPipeline),
-    };
-    for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
-        if (strcmp(counted[i].name, name) == 0)
-            return counted[i].function;
-    return vkGetDeviceProcAddr(device, name);
-}
-
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_instance(VkInstance instance, const char *name) {
-    if (strcmp(name, "vkGetDeviceProcAddr") == 0)
-        return (PFN_vkVoidFunction)find_device;
-    return vkGetInstanceProcAddr(instance, name);
-}
-
-static void *host_allocate(void *user, size_t size, size_t alignment) {
-    (void)user;
-    change(&live.blocks, 1);
-    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-}
-
-static void host_release(void *user, void *memory, size_t size) {
-    (void)user;
-    (void)size;
-    change(&live.blocks, -1);
-    free(memory);
-}
+static const watch_entry counted[] = {
+    WATCHED(vkCreateDescriptorPool),
+    WATCHED(vkDestroyDescriptorPool),
+    WATCHED(vkCreateBuffer),
+    WATCHED(vkDestroyBuffer),
+    WATCHED(vkCreateComputePipelines),
+    WATCHED(vkDestroyPipeline),
+    {NULL, NULL},
+};
 
 // ------------------------------------------------------------------------------------------------------
 // flights
 
-static void expect(rope2d_status status, rope2d_status wanted, const char *what) {
-    tally_check(&counts, status == wanted, "%s: %s, not %s", what, rope2d_status_name(status),
-                rope2d_status_name(wanted));
-}
-
 static rope2d_device *adopt(const owner *own) {
-    rope2d_host host = captured_host(&logged);
+    const rope2d_host host = watch_host();
     rope2d_device *device = NULL;
-    host.allocate = host_allocate;
-    host.release = host_release;
-    const rope2d_vulkan_device_params params = {
-        .struct_size = sizeof(params),
-        .get_instance_proc_addr = find_instance,
-        .instance = own->instance,
-        .physical_device = own->physical,
-        .device = own->device,
-        .api_version = VK_API_VERSION_1_1,
-        .host = &host,
-    };
+    rope2d_vulkan_device_params params = scene_adopting(own, &host, false);
+    params.get_instance_proc_addr = watch_loader;
     expect(rope2d_vulkan_device_adopt(&params, &device), ROPE2D_OK, "adopt");
     return device;
 }
@@ -243,34 +201,22 @@ static void check_portable(const layout *l) {
     rope2d_device_destroy(made.device);
 }
 
+static const layout whole = {ROPE2D_F32, ROPE2D_F32, ROPE2D_TABLE_BUFFER, true, 4, HEAD_DIM, 0, TOKENS};
+
+static void check_device(owner *own, uint32_t index) {
+    if (index == 0)
+        check_portable(&whole);
+    rope2d_device *device = adopt(own);
+    check_pending(own, device, &whole);
+    check_threads(own, device, &whole);
+    rope2d_device_destroy(device);
+    const int64_t blocks = watch_host_counts().blocks;
+    tally_check(&counts, live.pools == 0 && live.buffers == 0 && live.pipelines == 0 && blocks == 0,
+                "%d pools, %d buffers, %d pipelines and %d blocks are left", (int)live.pools,
+                (int)live.buffers, (int)live.pipelines, (int)blocks);
+}
+
 int main(void) {
-    static const layout l = {ROPE2D_F32, ROPE2D_F32, ROPE2D_TABLE_BUFFER, true, 4, HEAD_DIM, 0, TOKENS};
-    owner own;
-    logged.print = false;
-    fill_spec();
-    const char *required = getenv("ROPE2D_REQUIRE_DEVICES");
-    if (!owner_create(&own) || own.physical_count == 0) {
-        if (required != NULL && required[0] != 0)
-            tally_check(&counts, false, "no Vulkan device, and some are required: %s", required);
-        else
-            counts.skipped++;
-        owner_destroy(&own);
-        return tally_finish(&counts);
-    }
-    check_portable(&l);
-    for (uint32_t i = 0; i < own.physical_count; i++) {
-        if (tally_check(&counts, owner_open(&own, i), "device %u", i)) {
-            rope2d_device *device = adopt(&own);
-            check_pending(&own, device, &l);
-            check_threads(&own, device, &l);
-            rope2d_device_destroy(device);
-            tally_check(&counts,
-                        live.pools == 0 && live.buffers == 0 && live.pipelines == 0 && live.blocks == 0,
-                        "%d pools, %d buffers, %d pipelines and %d blocks are left", (int)live.pools,
-                        (int)live.buffers, (int)live.pipelines, (int)live.blocks);
-        }
-        owner_close(&own);
-    }
-    owner_destroy(&own);
-    return tally_finish(&counts);
+    watch_entries = counted;
+    return scene_run(NULL, check_device);
 }

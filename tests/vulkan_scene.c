@@ -3,11 +3,64 @@
 
 #include "counter.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 tally counts;
 captured_log logged;
 bool are_apart;
+
+void expect(rope2d_status status, rope2d_status wanted, const char *what) {
+    tally_check(&counts, status == wanted, "%s: %s, not %s", what, rope2d_status_name(status),
+                rope2d_status_name(wanted));
+}
+
+// -------------------------------------------------------------------------------------------------- devices
+
+bool scene_owner(owner *own) {
+    const char *required = getenv("ROPE2D_REQUIRE_DEVICES");
+    logged.print = false;
+    fill_spec();
+    if (owner_create(own) && own->physical_count > 0)
+        return true;
+    if (required != NULL && required[0] != 0)
+        tally_check(&counts, false, "no Vulkan device, and some are required: %s", required);
+    else
+        counts.skipped++;
+    return false;
+}
+
+int scene_run(const char *extension, void (*check)(owner *own, uint32_t index)) {
+    owner own;
+    if (scene_owner(&own)) {
+        for (uint32_t i = 0; i < own.physical_count; i++) {
+            own.extensions = &extension;
+            own.extension_count = extension != NULL && owner_has_extension(&own, i, extension);
+            if (tally_check(&counts, owner_open(&own, i), "device %u", i))
+                check(&own, i);
+            owner_close(&own);
+        }
+    }
+    owner_destroy(&own);
+    return tally_finish(&counts);
+}
+
+rope2d_vulkan_device_params scene_adopting(const owner *own, const rope2d_host *host, bool with_queue) {
+    const rope2d_vulkan_device_params params = {
+        .struct_size = sizeof(params),
+        .get_instance_proc_addr = vkGetInstanceProcAddr,
+        .instance = own->instance,
+        .physical_device = own->physical,
+        .device = own->device,
+        .api_version = VK_API_VERSION_1_1,
+        .host = host,
+        .queue = with_queue ? own->queue : NULL,
+        .queue_family = own->family,
+    };
+    return params;
+}
+
+// --------------------------------------------------------------------------------------- plan and positions
 
 static float freqs[2][PAIRS];
 float grid[TOKENS][2];
@@ -139,4 +192,29 @@ void run_cpu_range(const layout *l, const rope2d_vulkan_range *range, unsigned c
 void run_cpu(const layout *l, unsigned char *in, unsigned char *out) {
     const rope2d_vulkan_range all = {l->first_token, 0, l->tokens};
     run_cpu_range(l, &all, in, out);
+}
+
+void scene_rotate(const owner *own, rope2d_device *device, const layout *l) {
+    static unsigned char expected[BYTES];
+    owner_buffer buffer = {0};
+    scene made = {.device = device};
+    rope2d_vulkan_tensor tensors[2];
+    rope2d_vulkan_binding_params params;
+    rope2d_vulkan_binding *binding = NULL;
+    if (!tally_check(&counts, owner_buffer_create(own, BYTES, &buffer), "no memory for tensors") ||
+        make_scene(&made, l->in, l->out, l->table, 0) != ROPE2D_OK)
+        return;
+    make_params(l, &buffer, &buffer, tensors, &params);
+    fill(buffer.mapped, l->in);
+    memcpy(expected, buffer.mapped, BYTES);
+    run_cpu(l, expected, NULL);
+    expect(rope2d_vulkan_binding_create(made.plan, made.positions, &params, &binding), ROPE2D_OK, "binding");
+    tally_check(&counts, owner_begin(own), "begin");
+    expect(rope2d_vulkan_record(binding, own->commands), ROPE2D_OK, "record");
+    owner_barrier(own);
+    tally_check(&counts, owner_run(own), "run");
+    tally_check(&counts, memcmp(buffer.mapped, expected, BYTES) == 0, "not the CPU's bits");
+    rope2d_vulkan_binding_destroy(binding);
+    clear_scene(&made);
+    owner_buffer_destroy(own, &buffer);
 }

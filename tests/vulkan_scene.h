@@ -15,6 +15,18 @@ enum { SEED = 77, HEADS = 3, HEAD_DIM = 32, PAIRS = HEAD_DIM / 2, TOKENS = 37, B
 extern tally counts;
 extern captured_log logged;
 
+void expect(rope2d_status status, rope2d_status wanted, const char *what);
+
+// ------------------------------------------------------------------------------------------------- devices
+
+// False where there is no Vulkan device: a skip, or a failure where some are required.
+bool scene_owner(owner *own);
+// What a test's main returns: after check(own, index) on each device, which is open, with the extension where
+// it has it; NULL: none.
+int scene_run(const char *extension, void (*check)(owner *own, uint32_t index));
+// Of the owner's open device, through its loader.
+rope2d_vulkan_device_params scene_adopting(const owner *own, const rope2d_host *host, bool with_queue);
+
 // ---------------------------------------------------------------------------------------- plan and positions
 
 typedef struct scene {
@@ -54,6 +66,8 @@ extern bool are_apart;
 void fill(unsigned char *bytes, rope2d_element type);
 void make_params(const layout *l, const owner_buffer *in, const owner_buffer *out,
                  rope2d_vulkan_tensor tensors[2], rope2d_vulkan_binding_params *params);
+// Rotates in place in the owner's command buffer, and has the CPU's bits.
+void scene_rotate(const owner *own, rope2d_device *device, const layout *l);
 void run_cpu(const layout *l, unsigned char *in, unsigned char *out);
 void run_cpu_range(const layout *l, const rope2d_vulkan_range *range, unsigned char *in, unsigned char *out);
 

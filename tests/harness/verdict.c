@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "verdict.h"
 
-#include "sha256.h"
+#include "digest.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -230,15 +230,15 @@ static bool add_to_hash(const struct harness_work *work, const struct harness_el
     uint32_t bits = isnan(oracle_decode(out, element->bits)) ? nans[out] : element->bits;
     unsigned char bytes[4] = {(unsigned char)bits, (unsigned char)(bits >> 8), (unsigned char)(bits >> 16),
                               (unsigned char)(bits >> 24)};
-    sha256_add(user, bytes, oracle_type_size(out));
+    rope2d_sha256_add(user, bytes, oracle_type_size(out));
     return true;
 }
 
 void harness_hash(const struct harness_work *work, unsigned char *const *blocks, char hex[65]) {
-    struct sha256 sha;
+    rope2d_sha256 sha;
     struct harness_element element = {0};
     const struct harness_truth truth = {.blocks = (unsigned char **)(uintptr_t)blocks, .token_step = 1};
-    sha256_begin(&sha);
+    rope2d_sha256_begin(&sha);
     (void)harness_each_element(work, &truth, blocks, &element, add_to_hash, &sha);
-    sha256_end(&sha, hex);
+    digest_end(&sha, hex);
 }

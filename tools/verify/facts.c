@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../../tests/harness/sha256.h"
+#include "../../tests/harness/digest.h"
 #include "../../tests/oracle.h"
 #include "../cli/device_choice.h"
 #include "config.h"
@@ -75,11 +75,11 @@ cJSON *facts_of_program(const char *command) {
 }
 
 static void add_source(cJSON *list, const char *kind, const char *name, const rope2d_kernel_bytes *kernel) {
-    struct sha256 sha;
+    rope2d_sha256 sha;
     char hex[65];
-    sha256_begin(&sha);
-    sha256_add(&sha, kernel->data, kernel->size);
-    sha256_end(&sha, hex);
+    rope2d_sha256_begin(&sha);
+    rope2d_sha256_add(&sha, kernel->data, kernel->size);
+    digest_end(&sha, hex);
     cJSON *source = cJSON_CreateObject();
     cJSON_AddStringToObject(source, "kind", kind);
     cJSON_AddStringToObject(source, "name", name);

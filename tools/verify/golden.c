@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../tests/harness/sha256.h"
+#include "../../tests/harness/digest.h"
 #include "../cli/check_case.h"
 #include "../cli/compare.h"
 #include "program.h"
@@ -12,8 +12,8 @@
 
 // Of all outputs as they lie in memory, NaNs made the same.
 static void hash_outputs(const struct golden_case *golden, const struct rotated *rotated, char hex[65]) {
-    struct sha256 sha;
-    sha256_begin(&sha);
+    rope2d_sha256 sha;
+    rope2d_sha256_begin(&sha);
     for (size_t i = 0; i < JOB_TENSORS; ++i)
         for (uint64_t j = 0; j < golden->job.tensors[i].count; ++j) {
             float value = rotated->outputs[i][j];
@@ -22,9 +22,9 @@ static void hash_outputs(const struct golden_case *golden, const struct rotated 
             bits = value == value ? bits : 0x7fc00000u;
             const unsigned char bytes[4] = {(unsigned char)bits, (unsigned char)(bits >> 8),
                                             (unsigned char)(bits >> 16), (unsigned char)(bits >> 24)};
-            sha256_add(&sha, bytes, sizeof bytes);
+            rope2d_sha256_add(&sha, bytes, sizeof bytes);
         }
-    sha256_end(&sha, hex);
+    digest_end(&sha, hex);
 }
 
 static bool equal_bits(const struct golden_case *golden, const struct rotated *a, const struct rotated *b) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "../../tests/harness/sha256.h"
+#include "../../tests/harness/digest.h"
 #include "assets.h"
 #include "verify.h"
 
@@ -28,7 +28,7 @@ static const char *find_hash(const cJSON *results, const char *name, size_t leng
 
 struct comparison {
     double recorded, cases;
-    struct sha256 got, expected;
+    rope2d_sha256 got, expected;
     cJSON *others;
 };
 
@@ -39,11 +39,11 @@ static void compare_line(struct comparison *comparison, const cJSON *results, co
     if (!*hash)
         return;
     ++comparison->cases;
-    sha256_add(&comparison->got, hash, HASH_DIGITS);
-    sha256_add(&comparison->got, line + HASH_DIGITS, length - HASH_DIGITS);
-    sha256_add(&comparison->got, "\n", 1);
-    sha256_add(&comparison->expected, line, length);
-    sha256_add(&comparison->expected, "\n", 1);
+    rope2d_sha256_add(&comparison->got, hash, HASH_DIGITS);
+    rope2d_sha256_add(&comparison->got, line + HASH_DIGITS, length - HASH_DIGITS);
+    rope2d_sha256_add(&comparison->got, "\n", 1);
+    rope2d_sha256_add(&comparison->expected, line, length);
+    rope2d_sha256_add(&comparison->expected, "\n", 1);
     if (strncmp(hash, line, HASH_DIGITS) != 0) {
         char name[128] = "";
         size_t size = length - BEFORE_NAME < sizeof name - 1 ? length - BEFORE_NAME : sizeof name - 1;
@@ -55,8 +55,8 @@ static void compare_line(struct comparison *comparison, const cJSON *results, co
 cJSON *recorded_compare(const cJSON *results, bool has_recorded_seed) {
     struct comparison comparison = {.others = cJSON_CreateArray()};
     char got[HASH_DIGITS + 1], expected[HASH_DIGITS + 1];
-    sha256_begin(&comparison.got);
-    sha256_begin(&comparison.expected);
+    rope2d_sha256_begin(&comparison.got);
+    rope2d_sha256_begin(&comparison.expected);
     for (const char *line = asset_text("expected.sha256"); *line;) {
         size_t length = strcspn(line, "\n");
         if (*line != '#' && length > BEFORE_NAME)
@@ -64,8 +64,8 @@ cJSON *recorded_compare(const cJSON *results, bool has_recorded_seed) {
         line += length;
         line += *line == '\n';
     }
-    sha256_end(&comparison.got, got);
-    sha256_end(&comparison.expected, expected);
+    digest_end(&comparison.got, got);
+    digest_end(&comparison.expected, expected);
     cJSON *outputs = cJSON_CreateObject();
     cJSON_AddNumberToObject(outputs, "cases", comparison.cases);
     cJSON_AddNumberToObject(outputs, "recorded", comparison.recorded);

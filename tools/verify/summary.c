@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../tests/harness/sha256.h"
+#include "../../tests/harness/digest.h"
 #include "../cli/message.h"
 #include "execute.h"
 #include "metrics.h"
