@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# usage: test_race_control.sh PROGRAM
+# usage: test_race_control.sh PROGRAM [ARGUMENT...]
 # ThreadSanitizer must end the program, which has a race in rope2d's own code, and name the library's function.
 set -uo pipefail
-said=$("$1" 2>&1)
+said=$("$@" 2>&1)
 status=$?
 if [ "$status" -eq 66 ] && grep -q 'WARNING: ThreadSanitizer: data race' <<<"$said" && grep -q 'rope2d_apply' <<<"$said"; then
     echo "1 passed, 0 failed, 0 skipped"
