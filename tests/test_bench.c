@@ -5,6 +5,8 @@
 #include "check.h"
 
 #include "../tools/cli/bench_cases.h"
+#include "../tools/cli/bench_kinds.h"
+#include "../tools/cli/bench_limits.h"
 #include "../tools/cli/bench_run.h"
 #include "../tools/cli/bench_target.h"
 #include "../tools/cli/bench_time.h"
@@ -84,8 +86,49 @@ static int rotate(struct bench_engine *engine, const struct bench_rotation *rota
     return status != ROPE2D_OK;
 }
 
+// Copies or negates, but for what the fault leaves out.
+static int move_bytes(struct bench_engine *engine, enum bench_move move, uint32_t variant, uint32_t set,
+                      struct bench_sample *sample) {
+    const struct fake *fake = engine->impl;
+    unsigned char *in = fake->buffers[BENCH_IN];
+    unsigned char *out = bench_is_in_place(move) ? in : fake->buffers[BENCH_OUT];
+    bool is_wide = move == BENCH_SCALE || engine->what->element == ROPE2D_F32;
+    uint64_t step = is_wide ? 4 : 2, end = engine->bytes - (fake->fault == ONE_MISSING ? step : 0);
+    (void)variant;
+    (void)set;
+    *sample = (struct bench_sample){.host = 1};
+    if (fake->fault == NOT_AT_ALL)
+        return 0;
+    for (uint64_t i = 0; i < end; ++i)
+        out[i] = (unsigned char)(in[i] ^ (move >= BENCH_SCALE && i % step == step - 1 ? 0x80 : 0));
+    if (fake->fault == ONE_BIT)
+        out[engine->bytes - 3] ^= 1;
+    return 0;
+}
+
 static const struct bench_engine_ops fake_ops = {
-    .write = write_buffer, .read = read_buffer, .rotate = rotate};
+    .write = write_buffer, .read = read_buffer, .rotate = rotate, .move = move_bytes};
+
+// A baseline that leaves something out is not believed.
+static void check_moves(rope2d_element element, uint64_t tokens) {
+    struct bench_case what = {.tower = &bench_towers[0], .tokens = tokens, .element = element};
+    struct fake fake = {{NULL}, NOTHING_WRONG};
+    struct bench_engine engine = {
+        .ops = &fake_ops, .what = &what, .bytes = bench_bytes(&what), .sets = 1, .impl = &fake};
+    for (int i = 0; i < BENCH_BUFFERS; ++i)
+        fake.buffers[i] = calloc(1, (size_t)engine.bytes);
+    bool made = CHECK(fake.buffers[0] && fake.buffers[1], "memory");
+    for (int move = 0; made && move < BENCH_MOVES; ++move)
+        for (int fault = NOTHING_WRONG; fault <= NOT_AT_ALL; ++fault) {
+            char why[160] = "";
+            fake.fault = (enum fault)fault;
+            int result = bench_check_move(&engine, (enum bench_move)move, 0, 0, why, sizeof why);
+            CHECK(result == 0 && (*why == '\0') == (fault == NOTHING_WRONG),
+                  "move %d of %u tokens, %s: says '%s'", move, (unsigned)tokens, fault_names[fault], why);
+        }
+    free(fake.buffers[0]);
+    free(fake.buffers[1]);
+}
 
 static void check_fault(struct bench_run *run, const struct bench_rotation *rotation, enum fault fault) {
     static const struct bench_timing one = {.host = {1, 1, 1, 1}, .runs = 5};
@@ -137,6 +180,55 @@ static void check_faults(rope2d_device *portable, rope2d_element element, bool i
     free(fake.buffers[1]);
 }
 
+// Each limit's loop makes of its numbers their products with the factor or the table, and of nothing more.
+static void check_limit(const struct bench_limit_loop *loop, bool in_place, bool has_table, float factor) {
+    enum { BYTES = 64 * 37, FLOATS = 1024 };
+    _Alignas(64) static unsigned char from[BYTES], to[BYTES + 64], table_bytes[(FLOATS + 256) * 4];
+    float *table = (float *)(void *)table_bytes;
+    uint64_t count = BYTES / rope2d_element_size(loop->element);
+    unsigned step = BYTES / (unsigned)count, wrong = 0;
+    for (int i = 0; i < FLOATS + 256; ++i)
+        table[i] = factor;
+    bench_fill(from, loop->element, 7, count);
+    memset(to, 0x5a, sizeof to);
+    if (in_place)
+        memcpy(to, from, BYTES);
+    struct bench_limit_part part = {.to = to,
+                                    .from = in_place ? NULL : from,
+                                    .bytes = BYTES,
+                                    .factor = has_table ? 0 : factor,
+                                    .table = has_table ? table : NULL,
+                                    .at = FLOATS - 64,
+                                    .mask = FLOATS - 1};
+    loop->run[in_place][has_table](&part);
+    for (unsigned i = 0; i < BYTES; ++i)
+        wrong += to[i] != (from[i] ^ (factor < 0 && i % step == step - 1 ? 0x80 : 0));
+    for (unsigned i = BYTES; i < sizeof to; ++i)
+        wrong += to[i] != 0x5a;
+    CHECK(wrong == 0, "%s, %s, %s, %s: %u bytes are wrong", loop->name, bench_element_names[loop->element],
+          in_place ? "in place" : "out of place", has_table ? "table" : "factor", wrong);
+}
+
+static void check_limits(rope2d_element element, bool in_place) {
+    const struct bench_limit_loop *loops[BENCH_CANDIDATES];
+    uint32_t count = bench_limit_loops(element, in_place, loops);
+    CHECK(count >= BENCH_BEST, "%s: only %u limits to choose from", bench_element_names[element], count);
+    for (uint32_t i = 0; i < count; ++i)
+        for (int way = 0; way < 4; ++way)
+            check_limit(loops[i], in_place, way % 2 == 1, way < 2 ? -1.0f : 1.0f);
+}
+
+static void check_tables(void) {
+    struct bench_case one = {.tower = &bench_towers[BENCH_SMALLEST_TOWER], .tokens = 1024};
+    struct bench_case many = {.tower = &bench_towers[0], .tokens = 1024};
+    CHECK(bench_table_floats(&one) == 32 * 256, "one head reads 32 rows of 128 pairs, not %u numbers",
+          (unsigned)bench_table_floats(&one));
+    CHECK(bench_table_floats(&many) == 0, "heads that share what they read need no table");
+    for (int i = 0; bench_tower_names[i]; ++i)
+        CHECK((uint64_t)bench_towers[i].heads * bench_towers[i].head_dim >= 256,
+              "%s is smaller than the smallest", bench_tower_names[i]);
+}
+
 static void check_times(void) {
     double seconds[] = {5, 1, 4, 2, 3}, room[3];
     struct bench_spread spread = bench_spread_of(seconds, 5);
@@ -180,14 +272,16 @@ static const struct bench_target *find(const struct bench_target *targets, uint3
 
 // A group of the CPU whose rotation in place takes `seconds`, and its scale one.
 static struct bench_group make_group(uint64_t tokens, double seconds) {
-    struct bench_group group = {.what = {&bench_towers[1], tokens, ROPE2D_F32, 1, false},
+    struct bench_group group = {.what = {&bench_towers[1], tokens, ROPE2D_F32, 1, false, false},
                                 .bytes = (uint64_t)1 << 30,
                                 .is_software = true,
                                 .past_caches = true,
                                 .row_count = 1};
     struct bench_timing one = {.host = {1, 1, 1, 1}, .runs = 5};
+    for (int i = 0; i < BENCH_MOVES * BENCH_BEST; ++i)
+        group.moves[i / BENCH_BEST].variants[i % BENCH_BEST].timing = one;
     for (int i = 0; i < BENCH_BEST; ++i)
-        group.copies[i].timing = group.scales[i].timing = one;
+        group.moves[BENCH_LIMIT_IN].variants[i].timing.host.median = 2;
     group.driver_copy.timing = one;
     group.rows[0] = (struct bench_row){
         .in_place = true, .dispatches = 1, .traffic = 1.001, .is_equal = true, .timing = one};
@@ -195,25 +289,99 @@ static struct bench_group make_group(uint64_t tokens, double seconds) {
     return group;
 }
 
-static void check_targets(void) {
-    struct bench_group groups[] = {make_group(1024, 1.0), make_group(1 << 20, 1.25)};
-    struct bench_results results = {.machine = {.last_cache = 1 << 20}, .groups = groups, .group_count = 2};
+static void check_ratios(struct bench_group *groups, const struct bench_results *results) {
     struct bench_target targets[BENCH_MOST_TARGETS];
-    uint32_t count = bench_targets(&results, targets);
+    uint32_t count = bench_targets(results, targets);
     const struct bench_target *f32 = find(targets, count, "f32, in place, past the last cache, 1 thread");
     const struct bench_target *gpu = find(targets, count, "a real GPU");
-    const struct bench_target *growth = find(targets, count, "growth");
-    if (!CHECK(f32 && gpu && growth, "the targets are there"))
+    if (!CHECK(f32 && gpu, "the targets are there"))
         return;
     CHECK(f32->is_measured && f32->rows == 2 && !f32->is_met && f32->worst == 0.8,
           "a slow row misses: worst %g of %u rows", f32->worst, f32->rows);
-    CHECK(!gpu->is_measured, "without a GPU nothing is said of one");
-    CHECK(growth->is_measured && !growth->is_met && growth->worst > 100, "time per token fell %g times",
-          growth->worst);
+    CHECK(f32->reached == 0.5, "and its limit, twice as slow as the scale, reaches %g", f32->reached);
+    CHECK(!gpu->is_measured && *gpu->where, "without a GPU nothing is said of one, but why");
     groups[1].rows[0].is_equal = false;
-    bench_targets(&results, targets);
+    count = bench_targets(results, targets);
     CHECK(f32->rows == 1 && f32->is_met, "a row without a number meets and misses nothing: %u rows",
           f32->rows);
+    groups[1].rows[0].is_equal = true;
+}
+
+static void check_growth(struct bench_group *groups, const struct bench_results *results) {
+    struct bench_target targets[BENCH_MOST_TARGETS];
+    uint32_t count = bench_targets(results, targets);
+    const struct bench_target *growth = find(targets, count, "growth");
+    if (!CHECK(growth, "the target of growth is there"))
+        return;
+    CHECK(growth->is_measured && !growth->is_met && growth->worst > 100, "time per token fell %g times",
+          growth->worst);
+    groups[1].rows[0].timing.host.median = 1024 * 1.05;
+    bench_targets(results, targets);
+    CHECK(growth->is_met && growth->rows == 1, "5 %% more is constant: %g", growth->worst);
+    CHECK(growth->reached > 1000, "and the scale's own, %g, stands beside it", growth->reached);
+    groups[1].rows[0].table = ROPE2D_TABLE_TEXTURE;
+    bench_targets(results, targets);
+    CHECK(!growth->is_measured, "another rotation is not compared");
+    groups[1].rows[0].table = ROPE2D_TABLE_AUTO;
+}
+
+// Who has a tensor in two pieces, or reads too much besides.
+static void check_traffic(struct bench_group *groups, const struct bench_results *results) {
+    struct bench_target targets[BENCH_MOST_TARGETS];
+    uint32_t count = bench_targets(results, targets);
+    const struct bench_target *traffic = find(targets, count, "traffic");
+    const struct bench_target *dispatches = find(targets, count, "dispatches");
+    if (!CHECK(traffic && dispatches, "the targets of traffic are there"))
+        return;
+    CHECK(traffic->is_met && dispatches->is_met && dispatches->rows == 2, "one dispatch and little besides");
+    groups[0].rows[0].dispatches = 2;
+    groups[0].rows[0].traffic = 1.021;
+    bench_targets(results, targets);
+    CHECK(!traffic->is_met && !dispatches->is_met, "two dispatches and 2.1 %% miss");
+    groups[0].most_range = groups[0].bytes / 4;
+    bench_targets(results, targets);
+    CHECK(dispatches->is_met && dispatches->rows == 1, "what no binding reaches needs two");
+}
+
+static void check_targets(void) {
+    struct bench_group groups[] = {make_group(1024, 1.0), make_group(1 << 20, 1.25)};
+    struct bench_results results = {.machine = {.last_cache = 1 << 20}, .groups = groups, .group_count = 2};
+    check_ratios(groups, &results);
+    check_growth(groups, &results);
+    check_traffic(groups, &results);
+}
+
+// A device that has it all, and one of which little is known.
+static void check_once(void) {
+    struct bench_overhead once[] = {
+        {.backend = ROPE2D_BACKEND_VULKAN,
+         .plan_again = 0.02,
+         .compile_again = 0.01,
+         .plan_warm = 0.003,
+         .plan_untested = 0.001,
+         .warm_compile = 0.0005,
+         .record = 7e-7,
+         .bare_record = 4e-7},
+        {.backend = ROPE2D_BACKEND_OPENCL,
+         .compile_again = -1,
+         .plan_warm = 0.002,
+         .plan_untested = 0.002,
+         .record = -1,
+         .bare_record = -1},
+    };
+    struct bench_results results = {.overheads = once, .overhead_count = 2};
+    struct bench_target targets[BENCH_MOST_TARGETS];
+    uint32_t count = bench_targets(&results, targets);
+    const struct bench_target *record = find(targets, count, "record one rotation, seconds");
+    const struct bench_target *warm = find(targets, count, "warm cache");
+    const struct bench_target *cold = find(targets, count, "cold plan");
+    if (!CHECK(record && warm && cold, "the targets of what happens once are there"))
+        return;
+    CHECK(record->is_met && record->rows == 1 && record->reached == 4e-7, "a record beside bare commands: %g",
+          record->reached);
+    CHECK(!warm->is_met && warm->worst == 0.003 && warm->reached > 0.0024 && warm->reached < 0.0026,
+          "of 3 ms the self-test and the driver take %g", warm->reached);
+    CHECK(!cold->is_met && cold->worst == 0.01 && cold->rows == 2, "10 ms are our own: %g", cold->worst);
 }
 
 int main(void) {
@@ -224,8 +392,16 @@ int main(void) {
             for (int in_place = 0; in_place < 2; ++in_place)
                 check_faults(portable, (rope2d_element)element, in_place);
     rope2d_device_destroy(portable);
+    for (int element = 0; element < ROPE2D_ELEMENT_COUNT; ++element) {
+        check_moves((rope2d_element)element, 3);
+        check_moves((rope2d_element)element, 600); // more than is looked at
+        check_limits((rope2d_element)element, true);
+        check_limits((rope2d_element)element, false);
+    }
+    check_tables();
     check_times();
     check_content();
     check_targets();
+    check_once();
     return check_finish();
 }

@@ -12,7 +12,7 @@ import sys
 from runner import Runner
 
 TINY = ["--quick", "--tower", "sam2", "--tokens", "64", "--seconds", "1", "--pairing", "half"]
-BASELINES = ("driver_copy", "copy", "scale")
+BASELINES = ("driver_copy", "copy", "scale", "limit_in_place", "limit_out_of_place")
 
 
 def read(runner, name):
@@ -30,7 +30,7 @@ def check_group(runner, group):
     name = f"{group['device']} {group['element']}"
     for baseline in BASELINES:
         check_timing(runner, f"{name} {baseline}", group[baseline])
-    for variants in ("copies", "scales"):
+    for variants in ("copies", "scales", "limits_in_place", "limits_out_of_place"):
         names = [variant["name"] for variant in group[variants]]
         runner.check(f"{name} {variants}: three, all different", len(set(names)) == 3, str(names))
     best = max(variant["timing"]["gb_per_s"] for variant in group["copies"])
@@ -39,7 +39,7 @@ def check_group(runner, group):
         place = f"{name} {row['table']} {'in place' if row['in_place'] else 'out of place'}"
         if runner.check(f"{place}: equal", row["equal"] is True, str(row)):
             check_timing(runner, place, row["timing"])
-            runner.check(f"{place}: ratios", row["of_copy"] > 0 and row["of_scale"] > 0, str(row))
+            runner.check(f"{place}: ratios", row["of_copy"] > 0 and row["of_scale"] > 0 and row["of_limit"] > 0, str(row))
 
 
 def check_once(runner, once):

@@ -29,7 +29,7 @@ static const struct level full_level = {"all", "64,256,1024,4096,16384,65536,262
 struct words {
     const char *device, *tower, *tokens, *element, *in_place, *table, *pairing, *threads, *seconds, *json,
         *plot;
-    bool quick, full;
+    bool quick, full, growth;
 };
 
 static int complain(const char *what) {
@@ -72,6 +72,7 @@ static int read_request(const struct words *words, const struct bench_machine *m
         .device = words->device,
         .most_rounds = level->most_rounds,
         .is_quick = words->quick,
+        .is_grown = words->growth || words->full,
         .json = words->json,
         .plot = words->plot,
     };
@@ -170,6 +171,9 @@ static int run(int argc, char **argv) {
          .flag = &words.quick},
         {"full", NULL, "every tower, 64 to 1,048,576 tokens, 20 minutes for\neach device",
          .flag = &words.full},
+        {"growth", NULL,
+         "sam2 with 1,024 and 1,048,576 tokens as well, in place;\nthe latter takes 4 GiB of memory",
+         .flag = &words.growth},
         {"json", "FILE", "write every number there", .text = &words.json},
         {"plot", "FILE", "draw GB/s against size there: .svg or .png (needs\nmatplotlib)",
          .text = &words.plot},

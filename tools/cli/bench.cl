@@ -1,34 +1,105 @@
 // SPDX-License-Identifier: MIT
 //
-// Copies words, or multiplies them in place: what a rotation is held against. A work-item takes ITEMS vectors of WIDTH
-// words, a workgroup apart, so that neighbours touch neighbours.
+// Copies words, or multiplies them: what a rotation is held against. A work-item takes ITEMS vectors of WIDTH words, a
+// workgroup apart, so that neighbours touch neighbours. A limit does what a rotation cannot do without: it converts
+// each element to f32 and back and multiplies it by one factor, or with a table each by a number of it. f16 by integers,
+// or by the device's own conversion.
 
-#define KERNELS(NAME, TYPE, ITEMS)                                                                 \
-    __kernel void copy_##NAME##_##ITEMS(__global const TYPE *from, __global TYPE *to, uint count,  \
-                                        float factor) {                                            \
-        uint at = (uint)(get_group_id(0) * get_local_size(0) * ITEMS + get_local_id(0));           \
-        for (uint i = 0; i < ITEMS; ++i) {                                                         \
-            if (at < count)                                                                        \
-                to[at] = from[at];                                                                 \
-            at += (uint)get_local_size(0);                                                         \
-        }                                                                                          \
-    }                                                                                              \
-    __kernel void scale_##NAME##_##ITEMS(__global const TYPE *from, __global TYPE *to, uint count, \
-                                         float factor) {                                           \
-        uint at = (uint)(get_group_id(0) * get_local_size(0) * ITEMS + get_local_id(0));           \
-        for (uint i = 0; i < ITEMS; ++i) {                                                         \
-            if (at < count)                                                                        \
-                to[at] = to[at] * factor;                                                          \
-            at += (uint)get_local_size(0);                                                         \
-        }                                                                                          \
+#pragma OPENCL FP_CONTRACT OFF
+
+// The language's own conversions are calls where clang compiles for a CPU.
+#ifdef __clang__
+#define TO_UINTS(WIDTH, v)  __builtin_convertvector(v, uint##WIDTH)
+#define TO_HALVES(WIDTH, v) __builtin_convertvector(v, ushort##WIDTH)
+#else
+#define TO_UINTS(WIDTH, v)  convert_uint##WIDTH(v)
+#define TO_HALVES(WIDTH, v) convert_ushort##WIDTH(v)
+#endif
+
+// Numbers alone, so that NaN need no care; the forms of vectors, without branches.
+#define CONVERSIONS(WIDTH)                                                                               \
+    static float##WIDTH widen_f16_##WIDTH(ushort##WIDTH bits) {                                          \
+        uint##WIDTH h = TO_UINTS(WIDTH, bits), rest = h & 0x7fffu;                                       \
+        uint##WIDTH small = as_uint##WIDTH(as_float##WIDTH(rest + 0x3f000000u) - 0.5f);                  \
+        uint##WIDTH large = (rest << 13) + (rest >= 0x7c00u ? (uint##WIDTH)0x70000000u                   \
+                                                            : (uint##WIDTH)0x38000000u);                 \
+        return as_float##WIDTH(((h & 0x8000u) << 16) | (rest < 0x400u ? small : large));                 \
+    }                                                                                                    \
+    static ushort##WIDTH narrow_f16_##WIDTH(float##WIDTH value) {                                        \
+        uint##WIDTH f = as_uint##WIDTH(value), rest = f & 0x7fffffffu;                                   \
+        uint##WIDTH small = as_uint##WIDTH(as_float##WIDTH(rest) + 0.5f) - 0x3f000000u;                  \
+        uint##WIDTH large = (rest - 0x38000000u + 0xfffu + ((rest >> 13) & 1u)) >> 13;                   \
+        uint##WIDTH bounded = large < 0x7c00u ? large : (uint##WIDTH)0x7c00u;                            \
+        uint##WIDTH number = rest < 0x38800000u ? small : bounded;                                       \
+        return TO_HALVES(WIDTH, ((f >> 16) & 0x8000u) | number);                                         \
+    }                                                                                                    \
+    static float##WIDTH widen_bf16_##WIDTH(ushort##WIDTH bits) {                                         \
+        return as_float##WIDTH(TO_UINTS(WIDTH, bits) << 16);                                             \
+    }                                                                                                    \
+    static ushort##WIDTH narrow_bf16_##WIDTH(float##WIDTH value) {                                       \
+        uint##WIDTH f = as_uint##WIDTH(value);                                                           \
+        return TO_HALVES(WIDTH, (f + 0x7fffu + ((f >> 16) & 1u)) >> 16);                                 \
     }
+CONVERSIONS(2)
+CONVERSIONS(4)
+CONVERSIONS(8)
 
-KERNELS(4, float, 1)
-KERNELS(4, float, 4)
-KERNELS(4, float, 16)
-KERNELS(8, float2, 1)
-KERNELS(8, float2, 4)
-KERNELS(8, float2, 16)
-KERNELS(16, float4, 1)
-KERNELS(16, float4, 4)
-KERNELS(16, float4, 16)
+#define ARGUMENTS uint count, uint mask, float factor
+
+// BODY makes to[at] of from[at].
+#define KERNEL(NAME, WIDTH, ITEMS, FROM, BODY)                                                           \
+    __kernel void NAME##_##WIDTH##_##ITEMS(__global const FROM *from, __global FROM *to,                 \
+                                           __global const float *table, ARGUMENTS) {                     \
+        uint at = (uint)(get_group_id(0) * get_local_size(0) * ITEMS + get_local_id(0));                 \
+        for (uint i = 0; i < ITEMS; ++i) {                                                               \
+            if (at < count)                                                                              \
+                BODY;                                                                                    \
+            at += (uint)get_local_size(0);                                                               \
+        }                                                                                                \
+    }
+#define KERNELS(NAME, WIDTH, FROM, BODY)                                                                 \
+    KERNEL(NAME, WIDTH, 1, FROM, BODY)                                                                   \
+    KERNEL(NAME, WIDTH, 4, FROM, BODY)                                                                   \
+    KERNEL(NAME, WIDTH, 16, FROM, BODY)
+
+#define MULTIPLY(by)    to[at] = from[at] * by
+#define CONVERT(n, t, by) to[at] = narrow_##t##_##n(widen_##t##_##n(from[at]) * by)
+#define CONVERTER(n, by)                                                                                 \
+    vstore_half##n##_rte(vload_half##n(at, (__global const half *)from) * by, at, (__global half *)to)
+#define FACTORS(n) vload##n((n * at & mask) / n, table)
+
+#if KIND == 0
+KERNELS(copy, 4, float, to[at] = from[at])
+KERNELS(copy, 8, float2, to[at] = from[at])
+KERNELS(copy, 16, float4, to[at] = from[at])
+KERNELS(scale, 4, float, MULTIPLY(factor))
+KERNELS(scale, 8, float2, MULTIPLY(factor))
+KERNELS(scale, 16, float4, MULTIPLY(factor))
+#elif KIND == 1
+KERNELS(f32, 4, float, MULTIPLY(factor))
+KERNELS(f32, 8, float2, MULTIPLY(factor))
+KERNELS(f32, 16, float4, MULTIPLY(factor))
+KERNELS(f32_table, 4, float, MULTIPLY(table[at & mask]))
+KERNELS(f32_table, 8, float2, MULTIPLY(FACTORS(2)))
+KERNELS(f32_table, 16, float4, MULTIPLY(FACTORS(4)))
+#elif KIND == 2
+KERNELS(f16, 4, ushort2, CONVERT(2, f16, factor))
+KERNELS(f16, 8, ushort4, CONVERT(4, f16, factor))
+KERNELS(f16, 16, ushort8, CONVERT(8, f16, factor))
+KERNELS(f16_table, 4, ushort2, CONVERT(2, f16, FACTORS(2)))
+KERNELS(f16_table, 8, ushort4, CONVERT(4, f16, FACTORS(4)))
+KERNELS(f16_table, 16, ushort8, CONVERT(8, f16, FACTORS(8)))
+KERNELS(f16_converter, 4, ushort2, CONVERTER(2, factor))
+KERNELS(f16_converter, 8, ushort4, CONVERTER(4, factor))
+KERNELS(f16_converter, 16, ushort8, CONVERTER(8, factor))
+KERNELS(f16_converter_table, 4, ushort2, CONVERTER(2, FACTORS(2)))
+KERNELS(f16_converter_table, 8, ushort4, CONVERTER(4, FACTORS(4)))
+KERNELS(f16_converter_table, 16, ushort8, CONVERTER(8, FACTORS(8)))
+#else
+KERNELS(bf16, 4, ushort2, CONVERT(2, bf16, factor))
+KERNELS(bf16, 8, ushort4, CONVERT(4, bf16, factor))
+KERNELS(bf16, 16, ushort8, CONVERT(8, bf16, factor))
+KERNELS(bf16_table, 4, ushort2, CONVERT(2, bf16, FACTORS(2)))
+KERNELS(bf16_table, 8, ushort4, CONVERT(4, bf16, FACTORS(4)))
+KERNELS(bf16_table, 16, ushort8, CONVERT(8, bf16, FACTORS(8)))
+#endif

@@ -1,35 +1,106 @@
 // SPDX-License-Identifier: MIT
 //
-// Copies words, or multiplies them in place: what a rotation is held against. B_WORD is a lane's load: uint, uvec2 or
-// uvec4; a lane takes B_ITEMS of them, a workgroup apart, so that neighbours touch neighbours.
+// Copies words, or multiplies them: what a rotation is held against. B_WORD is a lane's load, B_WIDTH words: uint, uvec2
+// or uvec4; a lane takes B_ITEMS of them, a workgroup apart, so that neighbours touch neighbours. B_MOVE: 0 copies, 1
+// multiplies words as f32, and 2, the limit, does what a rotation cannot do without: it converts each element
+// (B_ELEMENT) to f32 and back and multiplies it by one factor, or with B_TABLE each by a number of a table.
+// B_CONVERTER: f16 by the device's own conversion.
 #version 450
+
+#define R_FN
+#define R_BITS(f)         floatBitsToUint(f)
+#define R_FROM_BITS(u)    uintBitsToFloat(u)
+#define R_SELECT(c, a, b) mix(b, a, c)
+#include "../../shaders/arithmetic.h"
+
+// Numbers of a lane's load, and how the table is read.
+#if B_ELEMENT == 0
+#define B_NUMBERS B_WIDTH
+#else
+#define B_NUMBERS (2 * B_WIDTH)
+#endif
+#if B_NUMBERS == 1
+#define B_ENTRY float
+#elif B_NUMBERS == 2
+#define B_ENTRY vec2
+#else
+#define B_ENTRY vec4
+#endif
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint B_ITEMS = 1u;
-layout(constant_id = 2) const bool B_SCALE = false;
 
 layout(set = 0, binding = 0, std430) readonly buffer In {
     B_WORD from[];
 };
-layout(set = 0, binding = 1, std430) buffer Out {
+layout(set = 0, binding = 1, std430) writeonly buffer Out {
     B_WORD to[];
 };
+layout(set = 0, binding = 2, std430) readonly buffer Table {
+    B_ENTRY table[];
+};
 layout(push_constant) uniform Sizes {
-    uint count;    // of words
+    uint count;    // of lanes' loads
     uint groups_x; // in a row of the grid
+    uint mask;     // of the table's entries
     float factor;
 };
+
+#if B_MOVE == 2
+// The factors of four numbers of a lane's load: the first, or the next four.
+vec4 factors(uint at, uint part) {
+#if !B_TABLE
+    return vec4(factor);
+#elif B_NUMBERS == 1
+    return vec4(table[at & mask]);
+#elif B_NUMBERS == 2
+    return table[at & mask].xyxy;
+#else
+    return table[(at * (B_NUMBERS / 4) + part) & mask];
+#endif
+}
+
+uint limit(uint word, vec2 by) {
+#if B_ELEMENT == 0
+    return floatBitsToUint(uintBitsToFloat(word) * by.x);
+#elif B_CONVERTER
+    return packHalf2x16(unpackHalf2x16(word) * by);
+#else
+    float low = uintBitsToFloat(r_widen(B_ELEMENT, word & 0xffffu)) * by.x;
+    float high = uintBitsToFloat(r_widen(B_ELEMENT, word >> 16)) * by.y;
+    return r_narrow(B_ELEMENT, floatBitsToUint(low)) | (r_narrow(B_ELEMENT, floatBitsToUint(high)) << 16);
+#endif
+}
+#endif
+
+B_WORD moved(B_WORD words, uint at) {
+#if B_MOVE == 0
+    return words;
+#elif B_MOVE == 1
+    return floatBitsToUint(uintBitsToFloat(words) * factor);
+#elif B_WIDTH == 1
+    return limit(words, factors(at, 0).xy);
+#elif B_WIDTH == 2 && B_ELEMENT == 0
+    vec4 by = factors(at, 0);
+    return uvec2(limit(words.x, by.xx), limit(words.y, by.yy));
+#elif B_WIDTH == 2
+    vec4 by = factors(at, 0);
+    return uvec2(limit(words.x, by.xy), limit(words.y, by.zw));
+#elif B_ELEMENT == 0
+    vec4 by = factors(at, 0);
+    return uvec4(limit(words.x, by.xx), limit(words.y, by.yy), limit(words.z, by.zz), limit(words.w, by.ww));
+#else
+    vec4 by = factors(at, 0), next = factors(at, 1);
+    return uvec4(limit(words.x, by.xy), limit(words.y, by.zw), limit(words.z, next.xy), limit(words.w, next.zw));
+#endif
+}
 
 void main() {
     uint group = gl_WorkGroupID.y * groups_x + gl_WorkGroupID.x;
     uint at = group * gl_WorkGroupSize.x * B_ITEMS + gl_LocalInvocationID.x;
     for (uint i = 0u; i < B_ITEMS; ++i) {
-        if (at < count) {
-            if (B_SCALE)
-                to[at] = floatBitsToUint(uintBitsToFloat(to[at]) * factor);
-            else
-                to[at] = from[at];
-        }
+        if (at < count)
+            to[at] = moved(from[at], at);
         at += gl_WorkGroupSize.x;
     }
 }

@@ -14,7 +14,7 @@
 enum {
     BENCH_TENSORS = 2,     // q and k, one behind the other in one buffer
     BENCH_BEST = 3,        // variants of a baseline that are measured to the end
-    BENCH_CANDIDATES = 24, // variants of a baseline among which these are sought
+    BENCH_CANDIDATES = 40, // variants of a baseline among which these are sought
     BENCH_ROTATIONS = 8,   // in place or not, two tables, two pairings
     BENCH_LIST = 16,       // entries of --tokens and --threads
 };
@@ -41,6 +41,7 @@ struct bench_request {
     double seconds; // in all
     uint32_t most_rounds;
     bool is_quick; // fewer variants of the baselines
+    bool is_grown; // one tower from 1,024 to 1,048,576 tokens as well
     const char *json, *plot;
 };
 
@@ -51,6 +52,19 @@ struct bench_case {
     rope2d_element element;
     uint32_t threads; // of the CPU; 0 elsewhere
     bool in_cache;    // the same memory each time, small enough for a core's own cache
+    bool is_lean;     // one rotation in place and the scale alone, for what takes long
+};
+
+// Ways to move the bytes of q and k, in place where they are multiplied. A limit does what a rotation cannot
+// do without: the loads, the conversion to f32 and back, the stores, and of a single head as many bytes of
+// table; but it turns nothing.
+enum bench_move {
+    BENCH_DRIVER_COPY,
+    BENCH_COPY,
+    BENCH_SCALE,
+    BENCH_LIMIT_IN,  // in place
+    BENCH_LIMIT_OUT, // from one buffer to another
+    BENCH_MOVES
 };
 
 // Seconds: of the device's own clock where it has one, and of the host's, submission and wait included.
@@ -69,8 +83,14 @@ struct bench_timing {
 };
 
 struct bench_baseline {
-    char name[48];
+    char name[64];
     struct bench_timing timing;
+};
+
+// The best variants of a move.
+struct bench_best {
+    struct bench_baseline variants[BENCH_BEST];
+    uint32_t best;
 };
 
 struct bench_row {
@@ -91,13 +111,14 @@ struct bench_group {
     rope2d_backend backend;
     bool is_software;
     struct bench_case what;
-    uint64_t bytes; // of q and k together
-    uint32_t sets;  // buffers that take turns
+    uint64_t bytes;      // of q and k together
+    uint64_t most_range; // of a binding; 0: no limit
+    uint32_t sets;       // buffers that take turns
     bool past_caches;
     double fill_seconds;  // of all buffers
     double least_seconds; // of the fewest rounds, the search and the checks
-    struct bench_baseline driver_copy, copies[BENCH_BEST], scales[BENCH_BEST];
-    uint32_t best_copy, best_scale;
+    struct bench_baseline driver_copy;
+    struct bench_best moves[BENCH_MOVES]; // all but the driver's copy
     struct bench_row rows[BENCH_ROTATIONS];
     uint32_t row_count;
 };
@@ -109,11 +130,15 @@ struct bench_overhead {
     bool is_software;
     double plan_cold;
     double plan_again;              // after the first was destroyed: what the driver has kept helps
-    double plan_warm;               // while the first is there
-    double compile, compile_again;  // the driver's part of these; negative: not known
+    double plan_warm;               // on a device made anew, whose cache holds the kernels
+    double plan_untested;           // the same without the self-test
+    double plan_memory;             // while another of its structure is there
+    double compile, compile_again;  // the driver's part of the first two; negative: not known
+    double warm_compile;            // and of the warm one; 0: not known
     double positions;               // 1,024 tokens
     double first_apply, next_apply; // rope2d_apply of 1,024 tokens, from host memory to host memory
     double record, enqueue;         // negative: the device has none
+    double bare_record;             // the driver's part: the commands of a rotation alone; negative: none
     uint64_t record_allocations;
 };
 
@@ -141,8 +166,13 @@ struct bench_results {
 const struct bench_spread *bench_counted(const struct bench_timing *timing);
 // Bytes read and written in a second, in 10^9.
 double bench_rate(const struct bench_group *group, const struct bench_timing *timing);
-// How fast against a baseline: 1 is as fast.
+// How fast against a baseline: 1 is as fast; 0 where one of them was not measured.
 double bench_ratio(const struct bench_timing *baseline, const struct bench_timing *timing);
+// The best of a move's variants.
+const struct bench_baseline *bench_baseline_of(const struct bench_group *group, enum bench_move move);
+double bench_of(const struct bench_group *group, enum bench_move move, const struct bench_row *row);
+// Against the limit, in place or not as the row is.
+double bench_of_limit(const struct bench_group *group, const struct bench_row *row);
 
 // bench_machine.c
 void bench_machine_read(struct bench_machine *machine);

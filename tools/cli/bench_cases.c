@@ -84,6 +84,22 @@ uint64_t bench_bytes(const struct bench_case *what) {
            rope2d_element_size(what->element);
 }
 
+static uint64_t columns_of(uint64_t tokens) {
+    uint64_t columns = 1;
+    while (columns * columns < tokens)
+        columns *= 2;
+    return columns;
+}
+
+uint64_t bench_table_floats(const struct bench_case *what) {
+    uint64_t most = columns_of(what->tokens) * what->tower->head_dim, floats = 1024;
+    if (what->tower->heads > 1)
+        return 0;
+    while (floats * 2 <= most)
+        floats *= 2;
+    return floats;
+}
+
 // Counted, not drawn one from another, so that any part can be made by itself.
 static uint64_t word_at(uint64_t index) {
     uint64_t z = (index + 1) * 0x9e3779b97f4a7c15u;
@@ -139,9 +155,7 @@ void bench_spec_fill(const struct bench_tower *tower, rope2d_pairing pairing, st
 
 float *bench_coordinates(const struct bench_tower *tower, uint64_t tokens) {
     float *coordinates = malloc((size_t)tokens * tower->axes * sizeof *coordinates);
-    uint64_t columns = 1;
-    while (columns * columns < tokens)
-        columns *= 2;
+    uint64_t columns = columns_of(tokens);
     for (uint64_t token = 0; coordinates && token < tokens; ++token) {
         float *at = coordinates + token * tower->axes;
         at[0] = 0; // of an image the one frame, where the tower counts frames

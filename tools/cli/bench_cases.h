@@ -6,6 +6,8 @@
 
 #include "bench.h"
 
+enum { BENCH_SMALLEST_TOWER = 1 }; // of bench_towers
+
 // Words of `names` with commas between, or "all", into a mask. An exit status; what is wrong is said.
 int bench_parse_words(const char *option, const char *text, const char *const *names, uint32_t *mask);
 // Numbers with commas between.
@@ -14,6 +16,9 @@ int bench_parse_numbers(const char *option, const char *text, uint64_t most, uin
 
 // Bytes of q and k together.
 uint64_t bench_bytes(const struct bench_case *what);
+// Numbers of the table that a limit reads beside the tensors, one for each channel, from as many as the
+// tower's own table has, rounded down to a power of two. 0 where heads share what they have read.
+uint64_t bench_table_floats(const struct bench_case *what);
 
 // Elements `first` on of q and k, q first: random in every bit that leaves them normal numbers of modest
 // size.

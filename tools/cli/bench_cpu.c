@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench_engine.h"
+#include "bench_limits.h"
 #include "bench_loops.h"
 #include "internal.h"
 #include "message.h"
@@ -17,7 +18,20 @@ struct cpu {
     const struct bench_copy_loop *copies[BENCH_CANDIDATES];
     const struct bench_scale_loop *scales[BENCH_CANDIDATES];
     uint32_t copy_count, scale_count;
+    // Of the case in work.
+    const struct bench_limit_loop *limits[2][BENCH_CANDIDATES]; // [in place]
+    uint32_t limit_counts[2];
+    float *table;
 };
+
+// A turn of a limit may begin with the table's last entry.
+enum { TABLE_SLACK = 256 };
+
+static rope2d_status make_device(struct bench_engine *engine, rope2d_device **device) {
+    const struct cpu *cpu = engine->impl;
+    rope2d_device_params params = {.struct_size = sizeof params, .host = &cpu->host};
+    return rope2d_device_create(&params, device);
+}
 
 static int open_cpu(struct bench_engine *engine) {
     struct cpu *cpu = calloc(1, sizeof *cpu);
@@ -30,8 +44,7 @@ static int open_cpu(struct bench_engine *engine) {
     cpu->host.threads = engine->threads;
     cpu->copy_count = bench_copy_loops(cpu->copies);
     cpu->scale_count = bench_scale_loops(cpu->scales);
-    rope2d_device_params params = {.struct_size = sizeof params, .host = &cpu->host};
-    rope2d_status status = rope2d_device_create(&params, &engine->device);
+    rope2d_status status = make_device(engine, &engine->device);
     return status ? message_status(status, engine->choice->name) : STATUS_OK;
 }
 
@@ -50,17 +63,34 @@ static void memory_destroy(struct bench_engine *engine) {
     for (uint32_t i = 0; cpu->buffers && i < engine->sets * BENCH_BUFFERS; ++i)
         free(cpu->buffers[i]);
     free(cpu->buffers);
+    free(cpu->table);
     cpu->buffers = NULL;
+    cpu->table = NULL;
+}
+
+static float *table_create(uint64_t floats) {
+    void *memory = NULL;
+    if (posix_memalign(&memory, 4096, (size_t)(floats + TABLE_SLACK) * sizeof(float)) != 0)
+        return NULL;
+    float *table = memory;
+    for (uint64_t i = 0; i < floats + TABLE_SLACK; ++i)
+        table[i] = -1.0f;
+    return table;
 }
 
 static int memory_create(struct bench_engine *engine) {
     struct cpu *cpu = engine->impl;
+    for (int in_place = 0; in_place < 2; ++in_place)
+        cpu->limit_counts[in_place] =
+            bench_limit_loops(engine->what->element, in_place == 1, cpu->limits[in_place]);
     bool made = (cpu->buffers = calloc((size_t)engine->sets * BENCH_BUFFERS, sizeof *cpu->buffers)) != NULL;
     for (uint32_t i = 0; made && i < engine->sets * BENCH_BUFFERS; ++i) {
         void *memory = NULL;
         made = posix_memalign(&memory, 4096, (size_t)(engine->bytes + 63) / 64 * 64) == 0;
         cpu->buffers[i] = memory;
     }
+    if (made && engine->table_floats)
+        made = (cpu->table = table_create(engine->table_floats)) != NULL;
     if (made)
         return STATUS_OK;
     message("%s: no memory for %u buffers of %.1f MiB", engine->choice->name, engine->sets * BENCH_BUFFERS,
@@ -87,8 +117,11 @@ static int read_buffer(struct bench_engine *engine, uint32_t set, int buffer, ui
 
 static int rotation_create(struct bench_engine *engine, struct bench_rotation *rotation) {
     (void)engine;
+    rope2d_positions_info info = {.struct_size = sizeof info};
+    rope2d_status status = rope2d_positions_get_info(rotation->positions, &info);
     rotation->dispatches = 1;
-    return STATUS_OK;
+    rotation->bound_bytes = info.table_bytes + info.row_bytes;
+    return status ? message_status(status, engine->choice->name) : STATUS_OK;
 }
 
 static void rotation_destroy(struct bench_engine *engine, struct bench_rotation *rotation) {
@@ -125,7 +158,18 @@ static int rotate(struct bench_engine *engine, const struct bench_rotation *rota
 
 static uint32_t variants(const struct bench_engine *engine, enum bench_move move) {
     const struct cpu *cpu = engine->impl;
-    return move == BENCH_DRIVER_COPY ? 1 : move == BENCH_COPY ? cpu->copy_count : cpu->scale_count;
+    switch (move) {
+    case BENCH_COPY:
+        return cpu->copy_count;
+    case BENCH_SCALE:
+        return cpu->scale_count;
+    case BENCH_LIMIT_IN:
+        return cpu->limit_counts[1];
+    case BENCH_LIMIT_OUT:
+        return cpu->limit_counts[0];
+    default:
+        return 1;
+    }
 }
 
 static void variant_name(const struct bench_engine *engine, enum bench_move move, uint32_t variant,
@@ -134,7 +178,8 @@ static void variant_name(const struct bench_engine *engine, enum bench_move move
     snprintf(name, size, "%s",
              move == BENCH_DRIVER_COPY ? "memcpy"
              : move == BENCH_COPY      ? cpu->copies[variant]->name
-                                       : cpu->scales[variant]->name);
+             : move == BENCH_SCALE     ? cpu->scales[variant]->name
+                                       : cpu->limits[move == BENCH_LIMIT_IN][variant]->name);
 }
 
 // A part for each thread, of whole lines of the cache.
@@ -143,8 +188,25 @@ struct moving {
     enum bench_move move;
     uint32_t variant, tasks;
     unsigned char *in, *out;
-    uint64_t bytes;
+    uint64_t bytes, table_floats;
+    uint32_t element_size;
 };
+
+// All factors are -1, so that the numbers stay what they are.
+static void limit_part(const struct moving *moving, uint64_t begin, uint64_t end) {
+    bool in_place = moving->move == BENCH_LIMIT_IN;
+    const struct bench_limit_loop *loop = moving->cpu->limits[in_place][moving->variant];
+    struct bench_limit_part part = {
+        .to = (in_place ? moving->in : moving->out) + begin,
+        .from = moving->in + begin,
+        .bytes = end - begin,
+        .factor = -1.0f,
+        .table = moving->cpu->table,
+        .at = begin / moving->element_size,
+        .mask = moving->table_floats - 1,
+    };
+    loop->run[in_place][part.table != NULL](&part);
+}
 
 static void move_part(void *data, uint32_t index) {
     const struct moving *moving = data;
@@ -155,7 +217,9 @@ static void move_part(void *data, uint32_t index) {
         memcpy(moving->out + begin, moving->in + begin, (size_t)(end - begin));
     else if (moving->move == BENCH_COPY)
         moving->cpu->copies[moving->variant]->run(moving->out + begin, moving->in + begin, end - begin);
-    else // by -1, so that the numbers stay what they are
+    else if (moving->move != BENCH_SCALE)
+        limit_part(moving, begin, end);
+    else
         moving->cpu->scales[moving->variant]->run((float *)(void *)(moving->in + begin), end - begin, -1.0f);
 }
 
@@ -170,6 +234,8 @@ static int move_bytes(struct bench_engine *engine, enum bench_move move, uint32_
         .in = buffer_of(engine, set, BENCH_IN),
         .out = buffer_of(engine, set, BENCH_OUT),
         .bytes = engine->bytes,
+        .table_floats = engine->table_floats,
+        .element_size = rope2d_element_size(engine->what->element),
     };
     rope2d_host host = rope2d_host_resolve(&cpu->host);
     double begin = seconds_now();
@@ -179,10 +245,10 @@ static int move_bytes(struct bench_engine *engine, enum bench_move move, uint32_
 }
 
 static int issue(struct bench_engine *engine, const struct bench_rotation *rotation, double *seconds,
-                 uint64_t *allocations) {
+                 double *bare, uint64_t *allocations) {
     (void)engine;
     (void)rotation;
-    *seconds = -1;
+    *seconds = *bare = -1;
     *allocations = 0;
     return STATUS_OK;
 }
@@ -196,6 +262,7 @@ const struct bench_engine_ops bench_cpu_ops = {
     .open = open_cpu,
     .close = close_cpu,
     .most_bytes = most_bytes,
+    .make_device = make_device,
     .most_sets = 4096,
     .memory_create = memory_create,
     .memory_destroy = memory_destroy,

@@ -19,8 +19,11 @@ struct bench_engine {
     rope2d_device *device;
     rope2d_device_info info;
     const struct bench_machine *machine;
+    // Of the case in work.
+    const struct bench_case *what;
     uint64_t bytes; // of a buffer
     uint32_t sets;
+    uint64_t table_floats; // that a limit reads, all of them -1: a power of two, or 0
     void *impl;
 };
 
@@ -32,19 +35,19 @@ struct bench_rotation {
     const rope2d_plan *plan; // borrowed, as are the positions
     const rope2d_positions *positions;
     uint32_t dispatches;
-    char why[160]; // it cannot be made
+    uint64_t bound_bytes; // of what it reads besides the tensors
+    char why[160];        // it cannot be made
     void *impl;
 };
-
-// A way to move a set's bytes. `variant` numbers the engine's own candidates.
-enum bench_move { BENCH_DRIVER_COPY, BENCH_COPY, BENCH_SCALE };
 
 struct bench_engine_ops {
     int (*open)(struct bench_engine *engine);
     void (*close)(struct bench_engine *engine);                // half-opened ones too
     uint64_t (*most_bytes)(const struct bench_engine *engine); // of one buffer
     uint32_t most_sets;
-    int (*memory_create)(struct bench_engine *engine); // of engine->bytes and engine->sets
+    // Another device of the library's, as the engine's own was made.
+    rope2d_status (*make_device)(struct bench_engine *engine, rope2d_device **device);
+    int (*memory_create)(struct bench_engine *engine); // of engine->bytes, sets and table_floats
     void (*memory_destroy)(struct bench_engine *engine);
     int (*write)(struct bench_engine *engine, uint32_t set, int buffer, uint64_t offset, uint64_t bytes,
                  const void *data);
@@ -57,15 +60,17 @@ struct bench_engine_ops {
     int (*rotate)(struct bench_engine *engine, const struct bench_rotation *rotation, uint32_t set,
                   struct bench_sample *sample);
 
+    // A way to move a set's bytes: `variant` numbers the engine's own candidates.
     uint32_t (*variants)(const struct bench_engine *engine, enum bench_move move);
     void (*variant_name)(const struct bench_engine *engine, enum bench_move move, uint32_t variant,
                          char *name, size_t size);
     int (*move)(struct bench_engine *engine, enum bench_move move, uint32_t variant, uint32_t set,
                 struct bench_sample *sample);
 
-    // The host's seconds of one record or enqueue of a rotation of set 0, and the allocations in it.
+    // The host's seconds of one record or enqueue of a rotation of set 0, those of the driver's commands
+    // alone (negative: not known), and the library's allocations in it.
     int (*issue)(struct bench_engine *engine, const struct bench_rotation *rotation, double *seconds,
-                 uint64_t *allocations);
+                 double *bare, uint64_t *allocations);
     // Seconds that the driver has spent compiling since the device was opened; negative: nobody knows.
     double (*compile_seconds)(const struct bench_engine *engine);
 };

@@ -10,7 +10,7 @@
 #include "bench_time.h"
 #include "message.h"
 
-enum { LEAST_ROUNDS = 5, MOST_WAYS = BENCH_ROTATIONS + 1 + 2 * BENCH_BEST };
+enum { LEAST_ROUNDS = 5, LEAN_ROUNDS = 3, MOST_WAYS = BENCH_ROTATIONS + 1 + (BENCH_MOVES - 1) * BENCH_BEST };
 
 // Something that is timed.
 struct way {
@@ -38,18 +38,17 @@ static void name_group(const struct bench_engine *engine, const struct bench_cas
         .what = *what,
         .backend = engine->choice->info.backend,
         .is_software = engine->choice->info.is_software != 0,
+        .most_range = engine->info.max_buffer_range,
     };
     snprintf(group->device, sizeof group->device, "%s", engine->choice->name);
     snprintf(group->device_name, sizeof group->device_name, "%.120s", engine->choice->info.name);
     snprintf(group->driver, sizeof group->driver, "%.120s", engine->choice->info.driver);
 }
 
-// What is moved besides the tensors: the rows of the table once, and the row numbers once.
+// Everything that is bound once, against q and k read and written once.
 static void count_traffic(const struct bench_rotation *rotation, uint64_t bytes, struct bench_row *row) {
-    rope2d_positions_info info = {.struct_size = sizeof info};
     row->dispatches = rotation->dispatches;
-    if (rope2d_positions_get_info(rotation->positions, &info) == ROPE2D_OK)
-        row->traffic = 1 + (double)(info.table_bytes + info.row_bytes) / (2.0 * (double)bytes);
+    row->traffic = 1 + (double)rotation->bound_bytes / (2.0 * (double)bytes);
 }
 
 static int add_rotation(struct measuring *m, bool in_place, rope2d_pairing pairing, rope2d_table table) {
@@ -94,6 +93,8 @@ static int add_rotations(struct measuring *m) {
             for (int place = 0; place < 2 && !result; ++place) {
                 bool wanted = request->pairings >> pairing & 1 && request->tables >> table & 1 &&
                               request->places >> place & 1;
+                if (m->group->what.is_lean)
+                    wanted = pairing == ROPE2D_PAIRING_HALF && table == 0 && place == 1;
                 if (wanted && (table == 0 || m->run->engine.info.has_textures))
                     result = add_rotation(m, place == 1, (rope2d_pairing)pairing, tables[table]);
             }
@@ -101,16 +102,20 @@ static int add_rotations(struct measuring *m) {
 }
 
 static int add_moves(struct measuring *m) {
-    struct bench_found found;
-    int result = bench_search(m->run, m->group, &found);
-    if (result)
-        return result;
-    m->ways[m->way_count++] = (struct way){.move = BENCH_DRIVER_COPY};
-    for (uint32_t i = 0; i < BENCH_BEST; ++i)
-        m->ways[m->way_count++] = (struct way){.move = BENCH_COPY, .variant = found.copies[i]};
-    for (uint32_t i = 0; i < BENCH_BEST; ++i)
-        m->ways[m->way_count++] = (struct way){.move = BENCH_SCALE, .variant = found.scales[i]};
-    return STATUS_OK;
+    bool is_lean = m->group->what.is_lean;
+    int result = STATUS_OK;
+    if (!is_lean)
+        m->ways[m->way_count++] = (struct way){.move = BENCH_DRIVER_COPY};
+    for (int move = BENCH_COPY; move < BENCH_MOVES && !result; ++move) {
+        struct bench_found found;
+        if (is_lean && move != BENCH_SCALE)
+            continue;
+        result = bench_search(m->run, m->group, (enum bench_move)move, &found);
+        for (uint32_t i = 0; i < BENCH_BEST && !result; ++i)
+            m->ways[m->way_count++] =
+                (struct way){.move = (enum bench_move)move, .variant = found.variants[i]};
+    }
+    return result;
 }
 
 static int run_way(struct measuring *m, const struct way *way, struct bench_sample *sample) {
@@ -135,9 +140,11 @@ static int measure(struct measuring *m, double seconds, uint32_t *rounds, double
     for (uint32_t i = 0; i < m->way_count && !result; ++i)
         result = sample_way(m, &m->ways[i], &warm);
     double begin = seconds_now();
-    uint32_t most = m->run->request->most_rounds;
+    uint32_t most = m->run->request->most_rounds, least = LEAST_ROUNDS;
+    if (m->group->what.is_lean)
+        least = LEAN_ROUNDS;
     for (*rounds = 0; *rounds < most && !result; ++*rounds) {
-        if (*rounds >= LEAST_ROUNDS && seconds_now() - begin > seconds)
+        if (*rounds >= least && seconds_now() - begin > seconds)
             break;
         for (uint32_t i = 0; i < m->way_count && !result; ++i) {
             struct way *way = &m->ways[(i + *rounds) % m->way_count];
@@ -145,8 +152,8 @@ static int measure(struct measuring *m, double seconds, uint32_t *rounds, double
         }
         progress_add(&m->run->progress, 0);
     }
-    if (*rounds > LEAST_ROUNDS)
-        *spare = (seconds_now() - begin) * (1 - (double)LEAST_ROUNDS / *rounds);
+    if (*rounds > least)
+        *spare = (seconds_now() - begin) * (1 - (double)least / *rounds);
     return result;
 }
 
@@ -166,14 +173,37 @@ static uint32_t fastest(const struct bench_baseline *baselines) {
 }
 
 static void keep_moves(struct measuring *m, uint32_t rounds) {
-    const struct way *way = &m->ways[m->way_count - 1 - 2 * BENCH_BEST];
-    keep_move(m, way++, rounds, &m->group->driver_copy);
-    for (uint32_t i = 0; i < BENCH_BEST; ++i)
-        keep_move(m, way++, rounds, &m->group->copies[i]);
-    for (uint32_t i = 0; i < BENCH_BEST; ++i)
-        keep_move(m, way++, rounds, &m->group->scales[i]);
-    m->group->best_copy = fastest(m->group->copies);
-    m->group->best_scale = fastest(m->group->scales);
+    uint32_t kept[BENCH_MOVES] = {0};
+    for (uint32_t i = 0; i < m->way_count; ++i) {
+        const struct way *way = &m->ways[i];
+        struct bench_best *best = &m->group->moves[way->move];
+        if (way->rotation)
+            continue;
+        keep_move(m, way, rounds,
+                  way->move == BENCH_DRIVER_COPY ? &m->group->driver_copy
+                                                 : &best->variants[kept[way->move]++]);
+    }
+    for (int move = BENCH_COPY; move < BENCH_MOVES; ++move)
+        m->group->moves[move].best = fastest(m->group->moves[move].variants);
+}
+
+// A baseline that does not do its work is no baseline.
+static int check_moves(struct measuring *m) {
+    struct bench_engine *engine = &m->run->engine;
+    int result = STATUS_OK;
+    for (uint32_t i = 0; i < m->way_count && !result; ++i) {
+        const struct way *way = &m->ways[i];
+        char why[160] = "", name[64];
+        if (way->rotation)
+            continue;
+        result = bench_check_move(engine, way->move, way->variant, m->set, why, sizeof why);
+        if (!*why)
+            continue;
+        engine->ops->variant_name(engine, way->move, way->variant, name, sizeof name);
+        message("%s: %s: %s", engine->choice->name, name, why);
+        result = STATUS_FAILED;
+    }
+    return result;
 }
 
 static int keep_rotations(struct measuring *m, uint32_t rounds) {
@@ -230,6 +260,8 @@ int bench_group_run(struct bench_run *run, const struct bench_case *what, double
         result = measure(&m, seconds, &rounds, &spare);
     if (!result)
         keep_moves(&m, rounds);
+    if (!result)
+        result = check_moves(&m);
     if (!result)
         result = keep_rotations(&m, rounds);
     release(&m);

@@ -28,25 +28,27 @@ static cJSON *add_timing(cJSON *object, const char *name, const struct bench_gro
 }
 
 static void add_variants(cJSON *object, const char *name, const struct bench_group *group,
-                         const struct bench_baseline *baselines) {
+                         enum bench_move move) {
     cJSON *array = cJSON_AddArrayToObject(object, name);
     for (uint32_t i = 0; i < BENCH_BEST; ++i) {
+        const struct bench_baseline *baseline = &group->moves[move].variants[i];
         cJSON *one = cJSON_CreateObject();
-        cJSON_AddStringToObject(one, "name", baselines[i].name);
-        add_timing(one, "timing", group, &baselines[i].timing);
+        cJSON_AddStringToObject(one, "name", baseline->name);
+        add_timing(one, "timing", group, &baseline->timing);
         cJSON_AddItemToArray(array, one);
     }
 }
 
 static void add_baseline(cJSON *object, const char *name, const struct bench_group *group,
-                         const struct bench_baseline *baseline) {
+                         enum bench_move move) {
+    const struct bench_baseline *baseline = bench_baseline_of(group, move);
+    if (!baseline->timing.runs)
+        return;
     cJSON *added = add_timing(object, name, group, &baseline->timing);
     cJSON_AddStringToObject(added, "name", baseline->name);
 }
 
 static cJSON *row_json(const struct bench_group *group, const struct bench_row *row) {
-    const struct bench_baseline *copy = &group->copies[group->best_copy];
-    const struct bench_baseline *scale = &group->scales[group->best_scale];
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "pairing", bench_pairing_names[row->pairing]);
     cJSON_AddStringToObject(object, "table", bench_table_names[row->table == ROPE2D_TABLE_TEXTURE]);
@@ -61,9 +63,10 @@ static cJSON *row_json(const struct bench_group *group, const struct bench_row *
         return object;
     }
     add_timing(object, "timing", group, &row->timing);
-    cJSON_AddNumberToObject(object, "of_copy", bench_ratio(&copy->timing, &row->timing));
-    cJSON_AddNumberToObject(object, "of_driver_copy", bench_ratio(&group->driver_copy.timing, &row->timing));
-    cJSON_AddNumberToObject(object, "of_scale", bench_ratio(&scale->timing, &row->timing));
+    cJSON_AddNumberToObject(object, "of_copy", bench_of(group, BENCH_COPY, row));
+    cJSON_AddNumberToObject(object, "of_driver_copy", bench_of(group, BENCH_DRIVER_COPY, row));
+    cJSON_AddNumberToObject(object, "of_scale", bench_of(group, BENCH_SCALE, row));
+    cJSON_AddNumberToObject(object, "of_limit", bench_of_limit(group, row));
     return object;
 }
 
@@ -84,11 +87,15 @@ static cJSON *group_json(const struct bench_group *group) {
     cJSON_AddNumberToObject(object, "sets", group->sets);
     cJSON_AddBoolToObject(object, "past_caches", group->past_caches);
     cJSON_AddBoolToObject(object, "in_core_cache", group->what.in_cache);
-    add_baseline(object, "driver_copy", group, &group->driver_copy);
-    add_baseline(object, "copy", group, &group->copies[group->best_copy]);
-    add_baseline(object, "scale", group, &group->scales[group->best_scale]);
-    add_variants(object, "copies", group, group->copies);
-    add_variants(object, "scales", group, group->scales);
+    add_baseline(object, "driver_copy", group, BENCH_DRIVER_COPY);
+    add_baseline(object, "copy", group, BENCH_COPY);
+    add_baseline(object, "scale", group, BENCH_SCALE);
+    add_baseline(object, "limit_in_place", group, BENCH_LIMIT_IN);
+    add_baseline(object, "limit_out_of_place", group, BENCH_LIMIT_OUT);
+    add_variants(object, "copies", group, BENCH_COPY);
+    add_variants(object, "scales", group, BENCH_SCALE);
+    add_variants(object, "limits_in_place", group, BENCH_LIMIT_IN);
+    add_variants(object, "limits_out_of_place", group, BENCH_LIMIT_OUT);
     rows = cJSON_AddArrayToObject(object, "rows");
     for (uint32_t i = 0; i < group->row_count; ++i)
         cJSON_AddItemToArray(rows, row_json(group, &group->rows[i]));
@@ -108,11 +115,15 @@ static cJSON *overhead_json(const struct bench_overhead *overhead) {
     add_seconds(object, "compiling", overhead->compile);
     add_seconds(object, "compiling_again", overhead->compile_again);
     add_seconds(object, "plan_warm", overhead->plan_warm);
+    add_seconds(object, "compiling_warm", overhead->compile_again < 0 ? -1 : overhead->warm_compile);
+    add_seconds(object, "plan_warm_untested", overhead->plan_untested);
+    add_seconds(object, "plan_in_memory", overhead->plan_memory);
     add_seconds(object, "plan_again", overhead->plan_again);
     add_seconds(object, "positions", overhead->positions);
     add_seconds(object, "first_apply", overhead->first_apply);
     add_seconds(object, "next_apply", overhead->next_apply);
     add_seconds(object, "record", overhead->record);
+    add_seconds(object, "record_bare", overhead->bare_record);
     add_seconds(object, "enqueue", overhead->enqueue);
     if (overhead->record >= 0)
         cJSON_AddNumberToObject(object, "record_allocations", (double)overhead->record_allocations);
@@ -131,6 +142,8 @@ static cJSON *target_json(const struct bench_target *target) {
     cJSON_AddNumberToObject(object, "limit", target->limit);
     cJSON_AddNumberToObject(object, "worst", target->worst);
     cJSON_AddNumberToObject(object, "median", target->middle);
+    if (target->reached > 0)
+        cJSON_AddNumberToObject(object, "reached", target->reached);
     cJSON_AddNumberToObject(object, "rows", target->rows);
     return object;
 }

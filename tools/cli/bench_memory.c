@@ -77,7 +77,9 @@ int bench_memory_fill(struct bench_engine *engine, const struct bench_case *what
 
 int bench_memory_create(struct bench_run *run, const struct bench_case *what, struct bench_group *group) {
     struct bench_engine *engine = &run->engine;
+    engine->what = what;
     engine->bytes = bench_bytes(what);
+    engine->table_floats = bench_table_floats(what);
     engine->sets = choose_sets(engine, what);
     group->bytes = engine->bytes;
     group->sets = engine->sets;

@@ -8,7 +8,7 @@
 #include <CL/cl.h>
 #include <CL/cl_icd.h>
 
-#include "bench_engine.h"
+#include "bench_kinds.h"
 
 #define BENCH_CL_FUNCTIONS(X)                                                                                \
     X(BuildProgram)                                                                                          \
@@ -25,6 +25,7 @@
     X(GetDeviceIDs)                                                                                          \
     X(GetDeviceInfo)                                                                                         \
     X(GetEventProfilingInfo)                                                                                 \
+    X(GetMemObjectInfo)                                                                                      \
     X(GetPlatformIDs)                                                                                        \
     X(ReleaseCommandQueue)                                                                                   \
     X(ReleaseContext)                                                                                        \
@@ -34,7 +35,7 @@
     X(ReleaseProgram)                                                                                        \
     X(SetKernelArg)
 
-enum { OPENCL_WIDTHS = 3, OPENCL_ITEMS = 3, OPENCL_GROUPS = 2 };
+enum { OPENCL_WIDTHS = 3, OPENCL_ITEMS = 3, OPENCL_GROUPS = 2, OPENCL_PROGRAMS = 4 };
 enum { OPENCL_KERNELS = OPENCL_WIDTHS * OPENCL_ITEMS, OPENCL_SHAPES = OPENCL_KERNELS * OPENCL_GROUPS };
 
 struct opencl {
@@ -46,9 +47,12 @@ struct opencl {
     cl_context context;
     cl_command_queue queue; // with profiling
     cl_command_queue library_queue;
-    cl_program program;
-    cl_kernel kernels[2][OPENCL_KERNELS]; // [scale]
-    cl_mem *sets;                         // [sets][BENCH_BUFFERS]
+    // Made when they are first needed.
+    cl_program programs[OPENCL_PROGRAMS];
+    cl_kernel kernels[BENCH_KINDS_COUNT][OPENCL_KERNELS];
+    // Of the case in work.
+    cl_mem *sets; // [sets][BENCH_BUFFERS]
+    cl_mem table; // of limits
 };
 
 int opencl_check(const struct bench_engine *engine, cl_int code, const char *call);
@@ -60,9 +64,9 @@ cl_mem bench_opencl_buffer(const struct opencl *opencl, uint32_t set, int buffer
 // bench_opencl_device.c
 int bench_opencl_open(struct bench_engine *engine);
 void bench_opencl_close(struct bench_engine *engine);
+rope2d_status bench_opencl_make_device(struct bench_engine *engine, rope2d_device **device);
 
 // bench_opencl_kernels.c
-int bench_opencl_kernels_create(struct bench_engine *engine);
 uint32_t bench_opencl_variants(const struct bench_engine *engine, enum bench_move move);
 void bench_opencl_variant_name(const struct bench_engine *engine, enum bench_move move, uint32_t variant,
                                char *name, size_t size);

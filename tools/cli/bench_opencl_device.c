@@ -80,6 +80,18 @@ static int create(struct bench_engine *engine) {
     return result;
 }
 
+rope2d_status bench_opencl_make_device(struct bench_engine *engine, rope2d_device **device) {
+    const struct opencl *opencl = engine->impl;
+    rope2d_opencl_device_params params = {
+        .struct_size = sizeof params,
+        .context = opencl->context,
+        .device = opencl->device,
+        .host = &bench_host,
+        .queue = opencl->library_queue,
+    };
+    return rope2d_opencl_device_adopt(&params, device);
+}
+
 int bench_opencl_open(struct bench_engine *engine) {
     struct opencl *opencl = calloc(1, sizeof *opencl);
     engine->impl = opencl;
@@ -92,18 +104,9 @@ int bench_opencl_open(struct bench_engine *engine) {
         result = pick(engine);
     if (!result)
         result = create(engine);
-    if (!result)
-        result = bench_opencl_kernels_create(engine);
     if (result)
         return result;
-    rope2d_opencl_device_params params = {
-        .struct_size = sizeof params,
-        .context = opencl->context,
-        .device = opencl->device,
-        .host = &bench_host,
-        .queue = opencl->library_queue,
-    };
-    rope2d_status status = rope2d_opencl_device_adopt(&params, &engine->device);
+    rope2d_status status = bench_opencl_make_device(engine, &engine->device);
     return status ? message_status(status, engine->choice->name) : STATUS_OK;
 }
 
@@ -112,11 +115,12 @@ void bench_opencl_close(struct bench_engine *engine) {
     if (!opencl)
         return;
     rope2d_device_destroy(engine->device);
-    for (int i = 0; i < 2 * OPENCL_KERNELS; ++i)
+    for (int i = 0; i < BENCH_KINDS_COUNT * OPENCL_KERNELS; ++i)
         if (opencl->kernels[i / OPENCL_KERNELS][i % OPENCL_KERNELS])
             opencl->ReleaseKernel(opencl->kernels[i / OPENCL_KERNELS][i % OPENCL_KERNELS]);
-    if (opencl->program)
-        opencl->ReleaseProgram(opencl->program);
+    for (int i = 0; i < OPENCL_PROGRAMS; ++i)
+        if (opencl->programs[i])
+            opencl->ReleaseProgram(opencl->programs[i]);
     if (opencl->library_queue)
         opencl->ReleaseCommandQueue(opencl->library_queue);
     if (opencl->queue)

@@ -27,62 +27,84 @@ static size_t group_of(const struct bench_engine *engine, uint32_t variant) {
     return group < most ? group : most;
 }
 
-static int create_kernel(struct bench_engine *engine, int scale, uint32_t kernel) {
-    struct opencl *opencl = engine->impl;
-    char name[32];
-    cl_int code = CL_SUCCESS;
-    snprintf(name, sizeof name, "%s_%u_%u", scale ? "scale" : "copy", width_of(kernel), items_of(kernel));
-    opencl->kernels[scale][kernel] = opencl->CreateKernel(opencl->program, name, &code);
-    return opencl_check(engine, code, "clCreateKernel");
+// How many of the shapes are tried.
+static uint32_t shapes_of(const struct bench_engine *engine) {
+    return OPENCL_KERNELS * (engine->is_quick ? 1 : OPENCL_GROUPS);
 }
 
-int bench_opencl_kernels_create(struct bench_engine *engine) {
+// KIND of bench.cl.
+static int program_of(uint32_t kind) {
+    static const int programs[] = {0, 0, 1, 2, 2, 3, 1, 2, 2, 3};
+    return programs[kind];
+}
+
+static int build(struct bench_engine *engine, int program) {
     struct opencl *opencl = engine->impl;
     const char *text = bench_opencl_text[0].data;
+    char options[48];
     cl_int code = CL_SUCCESS;
-    opencl->program = opencl->CreateProgramWithSource(opencl->context, 1, &text, NULL, &code);
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -DKIND=%d", program);
+    opencl->programs[program] = opencl->CreateProgramWithSource(opencl->context, 1, &text, NULL, &code);
     int result = opencl_check(engine, code, "clCreateProgramWithSource");
-    if (!result)
-        result = opencl_check(
-            engine, opencl->BuildProgram(opencl->program, 1, &opencl->device, "-cl-std=CL1.2", NULL, NULL),
-            "clBuildProgram");
-    for (uint32_t kernel = 0; kernel < OPENCL_KERNELS && !result; ++kernel)
-        for (int scale = 0; scale < 2 && !result; ++scale)
-            result = create_kernel(engine, scale, kernel);
+    return result ? result
+                  : opencl_check(engine,
+                                 opencl->BuildProgram(opencl->programs[program], 1, &opencl->device, options,
+                                                      NULL, NULL),
+                                 "clBuildProgram");
+}
+
+static int find_kernel(struct bench_engine *engine, uint32_t kind, uint32_t shape, cl_kernel *found) {
+    static const char *const names[] = {"copy",      "scale",         "f32",
+                                        "f16",       "f16_converter", "bf16",
+                                        "f32_table", "f16_table",     "f16_converter_table",
+                                        "bf16_table"};
+    struct opencl *opencl = engine->impl;
+    cl_kernel *kernel = &opencl->kernels[kind][shape % OPENCL_KERNELS];
+    int program = program_of(kind), result = STATUS_OK;
+    cl_int code = CL_SUCCESS;
+    char name[40];
+    if (!opencl->programs[program])
+        result = build(engine, program);
+    if (!result && !*kernel) {
+        snprintf(name, sizeof name, "%s_%u_%u", names[kind], width_of(shape), items_of(shape));
+        *kernel = opencl->CreateKernel(opencl->programs[program], name, &code);
+        result = opencl_check(engine, code, "clCreateKernel");
+    }
+    *found = *kernel;
     return result;
 }
 
 uint32_t bench_opencl_variants(const struct bench_engine *engine, enum bench_move move) {
-    uint32_t groups = engine->is_quick ? 1 : OPENCL_GROUPS;
-    return move == BENCH_DRIVER_COPY ? 1 : OPENCL_KERNELS * groups;
+    return bench_kind_variants(engine, move, shapes_of(engine));
 }
 
 void bench_opencl_variant_name(const struct bench_engine *engine, enum bench_move move, uint32_t variant,
                                char *name, size_t size) {
+    uint32_t shape = variant % shapes_of(engine);
     if (move == BENCH_DRIVER_COPY)
         snprintf(name, size, "clEnqueueCopyBuffer");
     else
-        snprintf(name, size, "%u x %u bytes a lane, %zu lanes a group", items_of(variant), width_of(variant),
-                 group_of(engine, variant));
+        snprintf(name, size, "%u x %u bytes a lane, %zu lanes a group%s", items_of(shape), width_of(shape),
+                 group_of(engine, shape), shape == variant ? "" : ", converter");
 }
 
-static cl_int enqueue_kernel(struct bench_engine *engine, enum bench_move move, uint32_t variant,
-                             uint32_t set, cl_event *event) {
+static cl_int enqueue_kernel(struct bench_engine *engine, enum bench_move move, cl_kernel kernel,
+                             uint32_t shape, uint32_t set, cl_event *event) {
     struct opencl *opencl = engine->impl;
-    cl_kernel kernel = opencl->kernels[move == BENCH_SCALE][variant % OPENCL_KERNELS];
-    cl_mem from = bench_opencl_buffer(opencl, set, BENCH_IN),
-           to = bench_opencl_buffer(opencl, set, BENCH_OUT);
-    cl_uint count = (cl_uint)(engine->bytes / width_of(variant));
+    cl_mem from = bench_opencl_buffer(opencl, set, BENCH_IN);
+    cl_mem to = bench_is_in_place(move) ? from : bench_opencl_buffer(opencl, set, BENCH_OUT);
+    cl_uint count = (cl_uint)(engine->bytes / width_of(shape)), mask = (cl_uint)engine->table_floats - 1;
     cl_float factor = -1;
-    size_t local = group_of(engine, variant), each = local * items_of(variant);
+    size_t local = group_of(engine, shape), each = local * items_of(shape);
     size_t global = (count + each - 1) / each * local;
-    cl_int code = opencl->SetKernelArg(kernel, 0, sizeof from, &from);
-    if (code == CL_SUCCESS)
-        code = opencl->SetKernelArg(kernel, 1, sizeof to, &to);
-    if (code == CL_SUCCESS)
-        code = opencl->SetKernelArg(kernel, 2, sizeof count, &count);
-    if (code == CL_SUCCESS)
-        code = opencl->SetKernelArg(kernel, 3, sizeof factor, &factor);
+    const struct {
+        size_t size;
+        const void *value;
+    } arguments[] = {{sizeof from, &from},   {sizeof to, &to},     {sizeof opencl->table, &opencl->table},
+                     {sizeof count, &count}, {sizeof mask, &mask}, {sizeof factor, &factor}};
+    cl_int code = CL_SUCCESS;
+    for (cl_uint i = 0; i < sizeof arguments / sizeof *arguments && code == CL_SUCCESS; ++i)
+        code = opencl->SetKernelArg(kernel, i, arguments[i].size, arguments[i].value);
     if (code != CL_SUCCESS)
         return code;
     return opencl->EnqueueNDRangeKernel(opencl->queue, kernel, 1, NULL, &global, &local, 0, NULL, event);
@@ -91,7 +113,14 @@ static cl_int enqueue_kernel(struct bench_engine *engine, enum bench_move move, 
 int bench_opencl_move(struct bench_engine *engine, enum bench_move move, uint32_t variant, uint32_t set,
                       struct bench_sample *sample) {
     struct opencl *opencl = engine->impl;
+    uint32_t shape = move == BENCH_DRIVER_COPY ? 0 : variant % shapes_of(engine);
+    cl_kernel kernel = NULL;
     cl_event event = NULL;
+    int result = STATUS_OK;
+    if (move != BENCH_DRIVER_COPY)
+        result = find_kernel(engine, bench_kind_of(engine, move, variant != shape), shape, &kernel);
+    if (result)
+        return result;
     double begin = seconds_now();
     cl_int code;
     if (move == BENCH_DRIVER_COPY)
@@ -99,7 +128,7 @@ int bench_opencl_move(struct bench_engine *engine, enum bench_move move, uint32_
                                          bench_opencl_buffer(opencl, set, BENCH_OUT), 0, 0,
                                          (size_t)engine->bytes, 0, NULL, &event);
     else
-        code = enqueue_kernel(engine, move, variant, set, &event);
-    int result = opencl_check(engine, code, "a copy");
+        code = enqueue_kernel(engine, move, kernel, shape, set, &event);
+    result = opencl_check(engine, code, "a copy");
     return result ? result : bench_opencl_finish(engine, begin, event, sample);
 }

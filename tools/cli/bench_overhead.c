@@ -23,13 +23,17 @@ struct once {
     rope2d_positions *positions;
 };
 
-static rope2d_status time_plan(struct once *once, rope2d_plan **plan, double *seconds) {
-    rope2d_plan_params params = {
-        .struct_size = sizeof params,
+static rope2d_plan_params plan_params(const struct once *once) {
+    return (rope2d_plan_params){
+        .struct_size = sizeof(rope2d_plan_params),
         .spec = &once->spec.spec,
         .in = once->what.element,
         .out = once->what.element,
     };
+}
+
+static rope2d_status time_plan(struct once *once, rope2d_plan **plan, double *seconds) {
+    rope2d_plan_params params = plan_params(once);
     double begin = seconds_now();
     rope2d_status status = rope2d_plan_create(once->run->engine.device, &params, plan);
     *seconds = seconds_now() - begin;
@@ -37,7 +41,7 @@ static rope2d_status time_plan(struct once *once, rope2d_plan **plan, double *se
 }
 
 // A plan of a structure that the device has a plan of already.
-static rope2d_status time_warm_plans(struct once *once) {
+static rope2d_status time_plans_in_memory(struct once *once) {
     double seconds[REPEATS];
     rope2d_status status = ROPE2D_OK;
     for (int i = 0; i < REPEATS && !status; ++i) {
@@ -45,7 +49,7 @@ static rope2d_status time_warm_plans(struct once *once) {
         status = time_plan(once, &plan, &seconds[i]);
         rope2d_plan_destroy(plan);
     }
-    once->overhead->plan_warm = status ? 0 : bench_spread_of(seconds, REPEATS).median;
+    once->overhead->plan_memory = status ? 0 : bench_spread_of(seconds, REPEATS).median;
     return status;
 }
 
@@ -64,7 +68,10 @@ static rope2d_status time_plans(struct once *once) {
         status = time_plan(once, &once->plan, &overhead->plan_again);
     after = engine->ops->compile_seconds(engine);
     overhead->compile_again = after < 0 ? -1 : after - before;
-    return status ? status : time_warm_plans(once);
+    if (!status)
+        status = time_plans_in_memory(once);
+    rope2d_plan_params params = plan_params(once);
+    return status ? status : bench_warm_plans(once->run, &params, overhead);
 }
 
 static rope2d_status time_positions(struct once *once) {
@@ -122,13 +129,16 @@ static int time_issue(struct once *once) {
         .positions = once->positions,
     };
     double seconds = -1;
+    engine->what = &once->what;
     engine->bytes = bench_bytes(&once->what);
     engine->sets = 1;
+    engine->table_floats = 0;
     int result = engine->ops->memory_create(engine);
     if (!result)
         result = engine->ops->rotation_create(engine, &rotation);
     if (!result && !*rotation.why)
-        result = engine->ops->issue(engine, &rotation, &seconds, &overhead->record_allocations);
+        result = engine->ops->issue(engine, &rotation, &seconds, &overhead->bare_record,
+                                    &overhead->record_allocations);
     if (overhead->backend == ROPE2D_BACKEND_VULKAN)
         overhead->record = seconds;
     if (overhead->backend == ROPE2D_BACKEND_OPENCL)
@@ -166,6 +176,7 @@ int bench_overhead_measure(struct bench_run *run, struct bench_overhead *overhea
         .is_software = choice->info.is_software != 0,
         .record = -1,
         .enqueue = -1,
+        .bare_record = -1,
     };
     snprintf(overhead->device, sizeof overhead->device, "%s", choice->name);
     snprintf(overhead->device_name, sizeof overhead->device_name, "%.120s", choice->info.name);

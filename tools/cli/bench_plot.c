@@ -49,9 +49,9 @@ static cJSON *panel(const struct bench_results *results, size_t first, size_t *e
         if (each->what.in_cache) // another limit than memory's
             continue;
         add_rows(rotations, each);
-        add_point(copy, each, &each->copies[each->best_copy].timing);
+        add_point(copy, each, &bench_baseline_of(each, BENCH_COPY)->timing);
         add_point(driver, each, &each->driver_copy.timing);
-        add_point(scale, each, &each->scales[each->best_scale].timing);
+        add_point(scale, each, &bench_baseline_of(each, BENCH_SCALE)->timing);
     }
     return object;
 }

@@ -12,10 +12,12 @@ void bench_print_heading(const struct bench_results *results) {
     printf(
         "%s, %u processors, L2 %.2g MiB, last cache %.3g MiB, memory %.1f GiB\n"
         "q and k in one rotation. GB/s: bytes read and written. Copies and the in-place scale move the same "
-        "bytes, in turns\nwith the rotation; of each, the best of three variants. 'of copy' and 'of scale': "
-        "1 is "
-        "as fast. Medians; +-: half\nthe distance of the quartiles. Results are compared with the portable "
-        "path's, bit by bit.\n",
+        "bytes, in turns\nwith the rotation; so does the limit, which also converts to f32 and back, and of "
+        "a "
+        "single head reads as much\ntable, but turns nothing; of each, the best of three variants. 'of "
+        "copy', "
+        "'of scale', 'of limit': 1 is as fast.\nMedians; +-: half the distance of the quartiles. Results are "
+        "compared with the portable path's, bit by bit.\n",
         machine->name, machine->processors, (double)machine->core_cache / (1 << 20),
         (double)machine->last_cache / (1 << 20), (double)machine->memory / (1 << 30));
 }
@@ -24,10 +26,27 @@ static void print_columns(const struct bench_group *group) {
     printf("\n%s, %s", group->device, group->device_name);
     if (group->what.threads)
         printf(", %u thread%s", group->what.threads, group->what.threads > 1 ? "s" : "");
-    printf("\n%-8s %8s %-4s %-11s %-7s %-6s %8s %9s %9s %5s %7s %7s %7s %7s %5s %5s  %s\n", "tower", "tokens",
-           "type", "pairing", "table", "where", "MiB", "ms", "host ms", "+-%", "GB/s", "copy", "driver",
-           "scale", "of", "of", "bits");
-    printf("%96s %7s %7s %7s %5s %5s\n", "", "GB/s", "GB/s", "GB/s", "copy", "scale");
+    printf("\n%-8s %8s %-4s %-11s %-7s %-6s %8s %9s %9s %5s %7s %7s %7s %7s %7s %5s %5s %5s  %s\n", "tower",
+           "tokens", "type", "pairing", "table", "where", "MiB", "ms", "host ms", "+-%", "GB/s", "copy",
+           "driver", "scale", "limit", "of", "of", "of", "bits");
+    printf("%90s %7s %7s %7s %7s %5s %5s %5s\n", "", "GB/s", "GB/s", "GB/s", "GB/s", "copy", "scale",
+           "limit");
+}
+
+// What was not measured is a dash.
+static void print_rate(const struct bench_group *group, enum bench_move move) {
+    const struct bench_timing *timing = &bench_baseline_of(group, move)->timing;
+    if (timing->runs)
+        printf(" %7.2f", bench_rate(group, timing));
+    else
+        printf(" %7s", "-");
+}
+
+static void print_ratio(double ratio) {
+    if (ratio > 0)
+        printf(" %5.2f", ratio);
+    else
+        printf(" %5s", "-");
 }
 
 static void print_row(const struct bench_group *group, const struct bench_row *row) {
@@ -41,14 +60,16 @@ static void print_row(const struct bench_group *group, const struct bench_row *r
         return;
     }
     const struct bench_spread *counted = bench_counted(&row->timing);
-    const struct bench_timing *copy = &group->copies[group->best_copy].timing;
-    const struct bench_timing *scale = &group->scales[group->best_scale].timing;
-    printf("%9.4f %9.4f %5.1f %7.2f %7.2f %7.2f %7.2f %5.2f %5.2f  equal%s\n", 1e3 * counted->median,
-           1e3 * row->timing.host.median, 50 * (counted->high - counted->low) / counted->median,
-           bench_rate(group, &row->timing), bench_rate(group, copy),
-           bench_rate(group, &group->driver_copy.timing), bench_rate(group, scale),
-           bench_ratio(copy, &row->timing), bench_ratio(scale, &row->timing),
-           row->exactness == ROPE2D_EXACT_NORMAL ? " (normal)" : "");
+    printf("%9.4f %9.4f %5.1f %7.2f", 1e3 * counted->median, 1e3 * row->timing.host.median,
+           50 * (counted->high - counted->low) / counted->median, bench_rate(group, &row->timing));
+    print_rate(group, BENCH_COPY);
+    print_rate(group, BENCH_DRIVER_COPY);
+    print_rate(group, BENCH_SCALE);
+    print_rate(group, row->in_place ? BENCH_LIMIT_IN : BENCH_LIMIT_OUT);
+    print_ratio(bench_of(group, BENCH_COPY, row));
+    print_ratio(bench_of(group, BENCH_SCALE, row));
+    print_ratio(bench_of_limit(group, row));
+    printf("  equal%s\n", row->exactness == ROPE2D_EXACT_NORMAL ? " (normal)" : "");
 }
 
 void bench_print_group(const struct bench_group *group, bool is_first) {
@@ -73,11 +94,12 @@ void bench_print_overheads(const struct bench_results *results) {
         return;
     printf(
         "\nOnce: f32, 1,024 tokens of 16 x 80. Plan: cold, of which the driver compiled, again after it was\n"
-        "destroyed, and warm, while another of its structure is there. Apply: from host memory to host "
-        "memory.\n"
-        "%-10s %10s %10s %10s %10s %10s %10s %10s %10s %10s\n",
-        "device", "plan cold", "compiling", "again", "plan warm", "positions", "1st apply", "next", "record",
-        "enqueue");
+        "destroyed, warm on a device made anew with a cache, the same without its self-test, and in memory,\n"
+        "while another of its structure is there. Apply: from host memory to host memory. Record, and the\n"
+        "driver's commands alone.\n"
+        "%-10s %10s %10s %10s %10s %10s %10s %10s %10s %10s %10s %10s %10s\n",
+        "device", "plan cold", "compiling", "again", "plan warm", "untested", "in memory", "positions",
+        "1st apply", "next", "record", "commands", "enqueue");
     for (size_t i = 0; i < results->overhead_count; ++i) {
         const struct bench_overhead *each = &results->overheads[i];
         printf("%-10s ", each->device);
@@ -85,10 +107,13 @@ void bench_print_overheads(const struct bench_results *results) {
         print_time(each->compile, " ");
         print_time(each->plan_again, " ");
         print_time(each->plan_warm, " ");
+        print_time(each->plan_untested, " ");
+        print_time(each->plan_memory, " ");
         print_time(each->positions, " ");
         print_time(each->first_apply, " ");
         print_time(each->next_apply, " ");
         print_time(each->record, " ");
+        print_time(each->bare_record, " ");
         print_time(each->enqueue, "\n");
     }
 }
@@ -96,16 +121,23 @@ void bench_print_overheads(const struct bench_results *results) {
 uint32_t bench_print_targets(const struct bench_results *results) {
     struct bench_target targets[BENCH_MOST_TARGETS];
     uint32_t count = bench_targets(results, targets), missed = 0;
-    printf("\n%-52s %-36s %9s %9s  %s\n", "target", "", "worst", "median", "");
+    printf("\nLimit: what the limit makes of the worst row's place, the in-place scale of growth, and the "
+           "driver "
+           "of what happens once.\n%-52s %-37s %9s %9s %9s  %s\n",
+           "target", "", "worst", "median", "limit", "");
     for (uint32_t i = 0; i < count; ++i) {
         const struct bench_target *each = &targets[i];
-        printf("%-52s %-36s ", each->what, each->target);
+        printf("%-52s %-37s ", each->what, each->target);
         if (!each->is_measured) {
-            printf("%9s %9s  not measured: %s\n", "-", "-", each->where);
+            printf("%9s %9s %9s  not measured: %s\n", "-", "-", "-", each->where);
             continue;
         }
         missed += !each->is_met;
-        printf("%9.4g %9.4g  ", each->worst, each->middle);
+        printf("%9.4g %9.4g ", each->worst, each->middle);
+        if (each->reached > 0)
+            printf("%9.4g  ", each->reached);
+        else
+            printf("%9s  ", "-");
         if (each->is_met)
             printf("pass (%u rows)\n", each->rows);
         else

@@ -8,7 +8,7 @@
 #include "bench_engine.h"
 #include "progress.h"
 
-enum { BENCH_CLASSES = 16 };
+enum { BENCH_CLASSES = 16, BENCH_KINDS = 2 * ROPE2D_ELEMENT_COUNT };
 
 struct bench_plan {
     const struct bench_tower *tower;
@@ -19,10 +19,11 @@ struct bench_plan {
     rope2d_plan_info info;
 };
 
-// The best variants of copy and scale, sought once for each size of tensors that differs by a factor of 4.
+// The best variants of a move, sought once for each size of tensors that differs by a factor of 4; of limits
+// for each type, with a table and without.
 struct bench_found {
     bool is_there;
-    uint32_t copies[BENCH_BEST], scales[BENCH_BEST];
+    uint32_t variants[BENCH_BEST];
 };
 
 struct bench_run {
@@ -35,7 +36,7 @@ struct bench_run {
     double deadline;
     struct bench_plan *plans;
     size_t plan_count;
-    struct bench_found found[BENCH_CLASSES];
+    struct bench_found found[BENCH_MOVES][BENCH_KINDS][BENCH_CLASSES];
 };
 
 // bench_plans.c: the plan of a case on the run's device, made where it is not there yet. `why` receives the
@@ -65,12 +66,22 @@ bool bench_is_equal(const void *values, const void *expected, rope2d_element ele
 // The timing of a row that was found equal; of any other none.
 void bench_accept(struct bench_row *row, const struct bench_timing *timing);
 
-// bench_search.c: the variants of the baselines that are worth measuring at this size.
-int bench_search(struct bench_run *run, const struct bench_group *group, struct bench_found *found);
+// Whether a move does what it says: its results are the copied or negated inputs. `why` receives what is
+// wrong.
+int bench_check_move(struct bench_engine *engine, enum bench_move move, uint32_t variant, uint32_t set,
+                     char *why, size_t why_size);
+
+// bench_search.c: the variants of a move that are worth measuring at this size.
+int bench_search(struct bench_run *run, const struct bench_group *group, enum bench_move move,
+                 struct bench_found *found);
 
 // bench_group.c: measures a case, whose results go to *group.
 int bench_group_run(struct bench_run *run, const struct bench_case *what, double seconds,
                     struct bench_group *group);
+
+// bench_warm.c: while the device has such a plan.
+rope2d_status bench_warm_plans(struct bench_run *run, const rope2d_plan_params *params,
+                               struct bench_overhead *overhead);
 
 // bench_overhead.c
 int bench_overhead_measure(struct bench_run *run, struct bench_overhead *overhead);

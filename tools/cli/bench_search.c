@@ -3,6 +3,8 @@
 // A baseline that is slow by accident would flatter us: its fastest variants are sought among many.
 #include <stdlib.h>
 
+#include "bench_cases.h"
+#include "bench_kinds.h"
 #include "bench_run.h"
 #include "bench_time.h"
 #include "message.h"
@@ -61,21 +63,25 @@ static int search(struct bench_engine *engine, enum bench_move move, uint32_t be
     return STATUS_OK;
 }
 
-// Above 64 MiB a size is as another.
+// Above 64 MiB a size is as another, on devices that are none above 4 MiB.
 static unsigned class_of(const struct bench_group *group) {
-    unsigned class = 0;
-    for (uint64_t bytes = group->bytes >> 14; bytes > 0 && class < 7; bytes >>= 2)
+    unsigned class = 0, most = group->is_software && group->backend != ROPE2D_BACKEND_CPU ? 5 : 7;
+    for (uint64_t bytes = group->bytes >> 14; bytes > 0 && class < most; bytes >>= 2)
         ++class;
     return class * 2 + (group->what.in_cache ? 1 : 0);
 }
 
-int bench_search(struct bench_run *run, const struct bench_group *group, struct bench_found *found) {
-    struct bench_found *kept = &run->found[class_of(group)];
+static unsigned kind_of(const struct bench_group *group, enum bench_move move) {
+    return bench_is_limit(move) ? 2 * (unsigned)group->what.element + (bench_table_floats(&group->what) > 0)
+                                : 0;
+}
+
+int bench_search(struct bench_run *run, const struct bench_group *group, enum bench_move move,
+                 struct bench_found *found) {
+    struct bench_found *kept = &run->found[move][kind_of(group, move)][class_of(group)];
     int result = STATUS_OK;
     if (!kept->is_there)
-        result = search(&run->engine, BENCH_COPY, kept->copies);
-    if (!result && !kept->is_there)
-        result = search(&run->engine, BENCH_SCALE, kept->scales);
+        result = search(&run->engine, move, kept->variants);
     kept->is_there = !result;
     *found = *kept;
     return result;

@@ -15,7 +15,7 @@ static const struct bench_engine_ops *const engines[ROPE2D_BACKEND_COUNT] = {
     &bench_cpu_ops, &bench_vulkan_ops, &bench_opencl_ops};
 
 // Enough for every tower, size and type twice.
-enum { MOST_CASES = 5 * BENCH_LIST * 3 * 2 };
+enum { MOST_CASES = 5 * BENCH_LIST * 3 * 2 + 8 };
 
 struct case_list {
     struct bench_case cases[MOST_CASES];
@@ -27,6 +27,43 @@ static void add_case(struct case_list *list, const struct bench_case *what) {
         list->cases[list->count++] = *what;
 }
 
+static bool fits_core_cache(const struct bench_run *run, const struct bench_case *what) {
+    return bench_bytes(what) <= run->results->machine.core_cache / 4 * 3;
+}
+
+// Where no size that was asked for fits a core's own cache, the largest that does.
+static void add_core_cache(const struct bench_run *run, struct case_list *list) {
+    const struct bench_request *request = run->request;
+    for (size_t i = 0; i < list->count; ++i)
+        if (list->cases[i].in_cache)
+            return;
+    for (unsigned tower = 0; bench_tower_names[tower]; ++tower) {
+        struct bench_case what = {&bench_towers[tower], 1 << 20, ROPE2D_F32, 1, true, false};
+        if (!(request->towers >> tower & 1) || !(request->elements >> ROPE2D_F32 & 1))
+            continue;
+        while (what.tokens > 1 && !fits_core_cache(run, &what))
+            what.tokens /= 2;
+        add_case(list, &what);
+    }
+}
+
+// The tower with the fewest bytes, at both ends, where it was not asked for.
+static void add_growth(uint32_t threads, struct case_list *list) {
+    static const uint64_t ends[] = {1 << 10, 1 << 20};
+    for (size_t end = 0; end < 2; ++end) {
+        struct bench_case what = {
+            &bench_towers[BENCH_SMALLEST_TOWER], ends[end], ROPE2D_F32, threads, false, true};
+        bool is_there = false;
+        for (size_t i = 0; i < list->count; ++i) {
+            const struct bench_case *other = &list->cases[i];
+            is_there = is_there || (other->tower == what.tower && other->tokens == what.tokens &&
+                                    other->element == what.element && !other->in_cache);
+        }
+        if (!is_there)
+            add_case(list, &what);
+    }
+}
+
 // Small sizes first, so that what the time does not allow is the largest.
 static void list_cases(const struct bench_run *run, uint32_t threads, struct case_list *list) {
     const struct bench_request *request = run->request;
@@ -35,15 +72,23 @@ static void list_cases(const struct bench_run *run, uint32_t threads, struct cas
     for (size_t size = 0; size < request->token_count; ++size)
         for (unsigned tower = 0; bench_tower_names[tower]; ++tower)
             for (unsigned element = 0; element < ROPE2D_ELEMENT_COUNT; ++element) {
-                struct bench_case what = {&bench_towers[tower], request->tokens[size],
-                                          (rope2d_element)element, threads, false};
+                struct bench_case what = {&bench_towers[tower],
+                                          request->tokens[size],
+                                          (rope2d_element)element,
+                                          threads,
+                                          false,
+                                          false};
                 if (!(request->towers >> tower & 1) || !(request->elements >> element & 1))
                     continue;
                 add_case(list, &what);
                 what.in_cache = true;
-                if (is_cpu && threads == 1 && bench_bytes(&what) <= run->results->machine.core_cache / 4 * 3)
+                if (is_cpu && threads == 1 && fits_core_cache(run, &what))
                     add_case(list, &what);
             }
+    if (is_cpu && threads == 1)
+        add_core_cache(run, list);
+    if (request->is_grown)
+        add_growth(threads, list);
 }
 
 static int append_group(struct bench_results *results, const struct bench_group *group) {
@@ -97,12 +142,16 @@ static int run_case(struct bench_run *run, const struct bench_case *what, size_t
         leave_out(run, what, why);
         return STATUS_OK;
     }
-    if (now + expected_seconds(run, what) > run->deadline) {
+    if (!what->is_lean && now + expected_seconds(run, what) > run->deadline) {
         leave_out(run, what, "there is not time enough (--seconds)");
         return STATUS_OK;
     }
     // Half for the rounds: search, content and checks take the other.
     int result = bench_group_run(run, what, (run->deadline - now) / (double)left / 2, &group);
+    if (result == STATUS_DEVICE && what->is_lean) { // as large as many devices cannot
+        leave_out(run, what, "the device cannot");
+        return STATUS_OK;
+    }
     if (!result)
         result = append_group(run->results, &group);
     if (!result) {

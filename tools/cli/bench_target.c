@@ -19,25 +19,31 @@ struct rule {
     double (*value)(const struct bench_group *group, const struct bench_row *row);
     bool at_most;
     const char *missing;
+    bool has_limit; // the value is a ratio of times, which the limit has as well
 };
 
-static const uint64_t LARGE = (uint64_t)64 << 20, NOT_SMALL = (uint64_t)4 << 20;
+static const uint64_t LARGE = (uint64_t)64 << 20;
 
 static double of_copy(const struct bench_group *group, const struct bench_row *row) {
-    return bench_ratio(&group->copies[group->best_copy].timing, &row->timing);
+    return bench_of(group, BENCH_COPY, row);
 }
 
 static double of_driver_copy(const struct bench_group *group, const struct bench_row *row) {
-    return bench_ratio(&group->driver_copy.timing, &row->timing);
+    return bench_of(group, BENCH_DRIVER_COPY, row);
 }
 
 static double of_scale(const struct bench_group *group, const struct bench_row *row) {
-    return bench_ratio(&group->scales[group->best_scale].timing, &row->timing);
+    return bench_of(group, BENCH_SCALE, row);
 }
 
 static double traffic(const struct bench_group *group, const struct bench_row *row) {
     (void)group;
-    return row->dispatches == 1 ? row->traffic : 1.0 + row->dispatches;
+    return row->traffic;
+}
+
+static double dispatches(const struct bench_group *group, const struct bench_row *row) {
+    (void)group;
+    return row->dispatches;
 }
 
 static bool names(const char *text, const char *word) {
@@ -79,35 +85,40 @@ static bool elsewhere(const struct bench_machine *machine, const struct bench_gr
     return is_past(machine, group) && !row->in_place;
 }
 
-static bool pocl(const struct bench_machine *machine, const struct bench_group *group,
-                 const struct bench_row *row) {
+static bool from_1024(const struct bench_machine *machine, const struct bench_group *group,
+                      const struct bench_row *row) {
     (void)machine;
     (void)row;
-    return group->backend == ROPE2D_BACKEND_OPENCL && group->bytes >= NOT_SMALL &&
+    return group->what.tokens >= 1024;
+}
+
+// More than a binding reaches needs more than one dispatch.
+static bool reached_from_1024(const struct bench_machine *machine, const struct bench_group *group,
+                              const struct bench_row *row) {
+    return from_1024(machine, group, row) &&
+           (!group->most_range || group->bytes / BENCH_TENSORS <= group->most_range);
+}
+
+static bool pocl(const struct bench_machine *machine, const struct bench_group *group,
+                 const struct bench_row *row) {
+    return from_1024(machine, group, row) && group->backend == ROPE2D_BACKEND_OPENCL &&
            (names(group->driver, "pocl") || names(group->device_name, "pocl"));
 }
 
-static bool software(const struct bench_group *group) {
-    return group->bytes >= NOT_SMALL &&
-           ((group->backend == ROPE2D_BACKEND_VULKAN &&
-             (names(group->device_name, "llvmpipe") || names(group->device_name, "swiftshader"))) ||
-            (group->backend == ROPE2D_BACKEND_OPENCL && names(group->driver, "rusticl") &&
-             group->is_software));
-}
-
-static bool software_f32(const struct bench_machine *machine, const struct bench_group *group,
-                         const struct bench_row *row) {
-    (void)machine;
-    (void)row;
-    return software(group) && group->what.element == ROPE2D_F32;
-}
-
-static bool software_f16(const struct bench_machine *machine, const struct bench_group *group,
-                         const struct bench_row *row) {
-    (void)machine;
-    (void)row;
-    return software(group) && group->what.element == ROPE2D_F16;
-}
+// A software device by its name, which the drivers of both APIs may share.
+#define SOFTWARE(name, api, word, type)                                                                      \
+    static bool name(const struct bench_machine *machine, const struct bench_group *group,                   \
+                     const struct bench_row *row) {                                                          \
+        return from_1024(machine, group, row) && group->backend == (api) && group->is_software &&            \
+               group->what.element == (type) &&                                                              \
+               (names(group->device_name, word) || names(group->driver, word));                              \
+    }
+SOFTWARE(lavapipe_f32, ROPE2D_BACKEND_VULKAN, "llvmpipe", ROPE2D_F32)
+SOFTWARE(lavapipe_f16, ROPE2D_BACKEND_VULKAN, "llvmpipe", ROPE2D_F16)
+SOFTWARE(swiftshader_f32, ROPE2D_BACKEND_VULKAN, "swiftshader", ROPE2D_F32)
+SOFTWARE(swiftshader_f16, ROPE2D_BACKEND_VULKAN, "swiftshader", ROPE2D_F16)
+SOFTWARE(rusticl_f32, ROPE2D_BACKEND_OPENCL, "rusticl", ROPE2D_F32)
+SOFTWARE(rusticl_f16, ROPE2D_BACKEND_OPENCL, "rusticl", ROPE2D_F16)
 
 static bool gpu(const struct bench_machine *machine, const struct bench_group *group,
                 const struct bench_row *row) {
@@ -116,34 +127,36 @@ static bool gpu(const struct bench_machine *machine, const struct bench_group *g
     return !group->is_software && group->bytes >= LARGE;
 }
 
-static bool from_1024(const struct bench_machine *machine, const struct bench_group *group,
-                      const struct bench_row *row) {
-    (void)machine;
-    (void)row;
-    return group->what.tokens >= 1024;
-}
+#define NO_LARGE  "the run has no CPU, no such number of threads, or no tensors past the last cache"
+#define NO_DEVICE "the run has no such device, or nothing of 1,024 tokens on it"
 
 static const struct rule rules[] = {
     {"CPU, f32, in place, past the last cache, 1 thread", "at least 0.95 of the in-place scale", 0.95,
-     f32_one, of_scale, false, "no such row"},
+     f32_one, of_scale, false, NO_LARGE, true},
     {"CPU, f32, in place, past the last cache, 2 threads", "at least 0.95 of the in-place scale", 0.95,
-     f32_two, of_scale, false, "no such row"},
+     f32_two, of_scale, false, NO_LARGE, true},
     {"CPU, f16 and bf16, in place, past the last cache", "at least 0.90 of the in-place scale", 0.90, halves,
-     of_scale, false, "no such row"},
+     of_scale, false, NO_LARGE, true},
     {"CPU, f32, in place, inside L2", "at least 0.75 of the in-place scale", 0.75, in_core_cache, of_scale,
-     false, "no such row"},
+     false, "the run has no CPU with one thread, or no f32", true},
     {"CPU, out of place, past the last cache", "at least 1.0 of memcpy", 1.0, elsewhere, of_driver_copy,
-     false, "no such row"},
-    {"PoCL, every type, from 4 MiB", "at least 0.85 of the copy kernel", 0.85, pocl, of_copy, false,
-     "no such device or row"},
-    {"lavapipe, SwiftShader, Rusticl, f32, from 4 MiB", "at least 0.85 of the copy kernel", 0.85,
-     software_f32, of_copy, false, "no such device or row"},
-    {"lavapipe, SwiftShader, Rusticl, f16, from 4 MiB", "at least 0.6 of the copy kernel", 0.6, software_f16,
-     of_copy, false, "no such device or row"},
-    {"a real GPU, 64 MiB and more", "at least 0.95 of the copy kernel", 0.95, gpu, of_copy, false,
-     "no GPU here, or nothing that large"},
-    {"q and k, traffic from 1,024 tokens", "one dispatch, at most 1.02", 1.02, from_1024, traffic, true,
-     "no such row"},
+     false, NO_LARGE, true},
+    {"PoCL, every type", "at least 0.85 of the copy kernel", 0.85, pocl, of_copy, false, NO_DEVICE, true},
+    {"lavapipe, f32", "at least 0.85 of the copy kernel", 0.85, lavapipe_f32, of_copy, false, NO_DEVICE,
+     true},
+    {"lavapipe, f16", "at least 0.6 of the copy kernel", 0.6, lavapipe_f16, of_copy, false, NO_DEVICE, true},
+    {"SwiftShader, f32", "at least 0.85 of the copy kernel", 0.85, swiftshader_f32, of_copy, false, NO_DEVICE,
+     true},
+    {"SwiftShader, f16", "at least 0.6 of the copy kernel", 0.6, swiftshader_f16, of_copy, false, NO_DEVICE,
+     true},
+    {"Rusticl, f32", "at least 0.85 of the copy kernel", 0.85, rusticl_f32, of_copy, false, NO_DEVICE, true},
+    {"Rusticl, f16", "at least 0.6 of the copy kernel", 0.6, rusticl_f16, of_copy, false, NO_DEVICE, true},
+    {"a real GPU, 64 MiB and more, every type, both tables", "at least 0.95 of the copy kernel", 0.95, gpu,
+     of_copy, false, "the run has no GPU, or nothing of 64 MiB on it", true},
+    {"q and k, dispatches, from 1,024 tokens", "one, where a binding reaches q", 1, reached_from_1024,
+     dispatches, true, "nothing of 1,024 tokens", false},
+    {"q and k, traffic, from 1,024 tokens", "at most 1.02 of the floor", 1.02, from_1024, traffic, true,
+     "nothing of 1,024 tokens", false},
 };
 
 static void describe(const struct bench_group *group, const struct bench_row *row, char *text, size_t size) {
@@ -174,7 +187,9 @@ static void judge(const struct bench_results *results, const struct rule *rule, 
                 continue;
             double value = values[target->rows] = rule->value(group, row);
             if (!target->rows++ || (rule->at_most ? value > target->worst : value < target->worst)) {
+                double share = rule->has_limit ? bench_of_limit(group, row) : 0;
                 target->worst = value;
+                target->reached = share > 0 ? value / share : 0;
                 describe(group, row, target->where, sizeof target->where);
             }
         }

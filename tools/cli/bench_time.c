@@ -55,3 +55,16 @@ double bench_ratio(const struct bench_timing *baseline, const struct bench_timin
     double seconds = bench_counted(timing)->median;
     return seconds > 0 ? bench_counted(baseline)->median / seconds : 0;
 }
+
+const struct bench_baseline *bench_baseline_of(const struct bench_group *group, enum bench_move move) {
+    const struct bench_best *best = &group->moves[move];
+    return move == BENCH_DRIVER_COPY ? &group->driver_copy : &best->variants[best->best];
+}
+
+double bench_of(const struct bench_group *group, enum bench_move move, const struct bench_row *row) {
+    return bench_ratio(&bench_baseline_of(group, move)->timing, &row->timing);
+}
+
+double bench_of_limit(const struct bench_group *group, const struct bench_row *row) {
+    return bench_of(group, row->in_place ? BENCH_LIMIT_IN : BENCH_LIMIT_OUT, row);
+}

@@ -60,9 +60,15 @@ static int rotation_create(struct bench_engine *engine, struct bench_rotation *r
         message("no memory for %u bindings", engine->sets);
         return STATUS_DEVICE;
     }
-    rope2d_status status = ROPE2D_OK;
+    rope2d_positions_info info = {.struct_size = sizeof info};
+    rope2d_status status = rope2d_positions_get_info(rotation->positions, &info);
+    bench_vulkan_take_bound(engine);
     for (uint32_t i = 0; i < engine->sets && !status; ++i)
         status = bind(engine, rotation, i, &bindings[i]);
+    // The descriptors of every set alike. Of a texture only what is read counts.
+    rotation->bound_bytes = bench_vulkan_take_bound(engine) / engine->sets;
+    if (info.table == ROPE2D_TABLE_TEXTURE)
+        rotation->bound_bytes += info.table_bytes;
     if (status)
         snprintf(rotation->why, sizeof rotation->why, "binding: %s", rope2d_status_name(status));
     else
@@ -85,10 +91,10 @@ static int rotate(struct bench_engine *engine, const struct bench_rotation *rota
 
 // Many records in one command buffer, which is never submitted.
 static int issue(struct bench_engine *engine, const struct bench_rotation *rotation, double *seconds,
-                 uint64_t *allocations) {
+                 double *bare, uint64_t *allocations) {
     struct vulkan *vulkan = engine->impl;
     rope2d_vulkan_binding *const *bindings = rotation->impl;
-    double each[RECORDS];
+    double each[RECORDS], alone[RECORDS];
     int result = bench_vulkan_begin(engine);
     *allocations = 0;
     for (int i = 0; i < RECORDS && !result; ++i) {
@@ -99,11 +105,15 @@ static int issue(struct bench_engine *engine, const struct bench_rotation *rotat
         *allocations += bench_allocations() - before;
         bench_vulkan_barrier(vulkan->commands);
         result = status ? message_status(status, engine->choice->name) : STATUS_OK;
+        if (!result)
+            result = bench_vulkan_record_bare(engine, &alone[i]);
     }
     if (!result)
         result = vulkan_check(engine, vkEndCommandBuffer(vulkan->commands), "vkEndCommandBuffer");
     if (!result)
         *seconds = bench_spread_of(each, RECORDS).median;
+    if (!result)
+        *bare = bench_spread_of(alone, RECORDS).median;
     return result;
 }
 
@@ -111,7 +121,8 @@ const struct bench_engine_ops bench_vulkan_ops = {
     .open = bench_vulkan_open,
     .close = bench_vulkan_close,
     .most_bytes = most_bytes,
-    .most_sets = 16,
+    .most_sets = 256,
+    .make_device = bench_vulkan_make_device,
     .memory_create = bench_vulkan_memory_create,
     .memory_destroy = bench_vulkan_memory_destroy,
     .write = bench_vulkan_write,

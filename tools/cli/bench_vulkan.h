@@ -7,7 +7,7 @@
 #define VK_NO_PROTOTYPES
 #include <volk.h>
 
-#include "bench_engine.h"
+#include "bench_kinds.h"
 
 enum { VULKAN_WIDTHS = 3, VULKAN_ITEMS = 3, VULKAN_GROUPS = 2 };
 enum { VULKAN_SHAPES = VULKAN_WIDTHS * VULKAN_ITEMS * VULKAN_GROUPS };
@@ -32,14 +32,15 @@ struct vulkan {
     uint64_t tick_mask;
     VkPhysicalDeviceLimits limits;
     VkPhysicalDeviceMemoryProperties memory_types;
-    // The copy kernels: [scale][shape], and what they are bound to.
+    // The copy kernels, each made when it is first needed, and what they are bound to.
     VkDescriptorSetLayout set_layout;
     VkPipelineLayout layout;
-    VkPipeline pipelines[2][VULKAN_SHAPES];
+    VkPipeline pipelines[BENCH_KINDS_COUNT][VULKAN_SHAPES];
     // Of the case in work.
     struct vulkan_memory *sets; // [sets][BENCH_BUFFERS]
+    struct vulkan_memory table; // of limits
     VkDescriptorPool descriptor_pool;
-    VkDescriptorSet *descriptors; // [sets]
+    VkDescriptorSet *descriptors; // [sets][in place]
     uint64_t chunk;               // bytes that a kernel reaches at once
     struct vulkan_memory staging;
     void *mapped;
@@ -52,6 +53,9 @@ int vulkan_check(const struct bench_engine *engine, VkResult result, const char 
 int bench_vulkan_open(struct bench_engine *engine);
 void bench_vulkan_close(struct bench_engine *engine);
 double bench_vulkan_compile_seconds(const struct bench_engine *engine);
+rope2d_status bench_vulkan_make_device(struct bench_engine *engine, rope2d_device **device);
+// What the library's descriptors reach besides the bench's own buffers, since the last call; bytes.
+uint64_t bench_vulkan_take_bound(struct bench_engine *engine);
 
 // bench_vulkan_memory.c
 int bench_vulkan_staging_create(struct bench_engine *engine);
@@ -63,6 +67,7 @@ int bench_vulkan_write(struct bench_engine *engine, uint32_t set, int buffer, ui
 int bench_vulkan_read(struct bench_engine *engine, uint32_t set, int buffer, uint64_t offset, uint64_t bytes,
                       void *data);
 VkBuffer bench_vulkan_buffer(const struct vulkan *vulkan, uint32_t set, int buffer);
+bool bench_vulkan_is_own(const struct bench_engine *engine, VkBuffer buffer);
 
 // bench_vulkan_submit.c: begins the command buffer, with a timestamp; ends it with another, submits and
 // waits.
@@ -77,6 +82,8 @@ int bench_vulkan_descriptors_create(struct bench_engine *engine);
 uint32_t bench_vulkan_variants(const struct bench_engine *engine, enum bench_move move);
 void bench_vulkan_variant_name(const struct bench_engine *engine, enum bench_move move, uint32_t variant,
                                char *name, size_t size);
+// Binds a pipeline and a descriptor set, pushes constants and dispatches: the least that a record can do.
+int bench_vulkan_record_bare(struct bench_engine *engine, double *seconds);
 int bench_vulkan_move(struct bench_engine *engine, enum bench_move move, uint32_t variant, uint32_t set,
                       struct bench_sample *sample);
 

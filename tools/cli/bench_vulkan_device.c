@@ -21,8 +21,12 @@ int vulkan_check(const struct bench_engine *engine, VkResult result, const char 
 
 // The driver's time in pipelines is told apart by standing between the library and the driver.
 static PFN_vkCreateComputePipelines drivers_pipelines;
+static PFN_vkUpdateDescriptorSets drivers_update;
 static PFN_vkGetDeviceProcAddr drivers_device_address;
 static double compile_seconds;
+// The engine whose library is in work, and what its descriptors reach besides the engine's own buffers.
+static const struct bench_engine *bound_by;
+static uint64_t bound_bytes;
 
 static VKAPI_ATTR VkResult VKAPI_CALL timed_pipelines(VkDevice device, VkPipelineCache cache, uint32_t count,
                                                       const VkComputePipelineCreateInfo *infos,
@@ -34,6 +38,23 @@ static VKAPI_ATTR VkResult VKAPI_CALL timed_pipelines(VkDevice device, VkPipelin
     return result;
 }
 
+static VKAPI_ATTR void VKAPI_CALL counted_update(VkDevice device, uint32_t write_count,
+                                                 const VkWriteDescriptorSet *writes, uint32_t copy_count,
+                                                 const VkCopyDescriptorSet *copies) {
+    for (uint32_t i = 0; bound_by && i < write_count; ++i)
+        for (uint32_t j = 0; writes[i].pBufferInfo && j < writes[i].descriptorCount; ++j)
+            if (!bench_vulkan_is_own(bound_by, writes[i].pBufferInfo[j].buffer))
+                bound_bytes += writes[i].pBufferInfo[j].range;
+    drivers_update(device, write_count, writes, copy_count, copies);
+}
+
+uint64_t bench_vulkan_take_bound(struct bench_engine *engine) {
+    uint64_t taken = bound_bytes;
+    bound_by = engine;
+    bound_bytes = 0;
+    return taken;
+}
+
 // Functions of one type as another: what loaders do.
 static PFN_vkVoidFunction as_function(const void *function) {
     PFN_vkVoidFunction result;
@@ -43,6 +64,11 @@ static PFN_vkVoidFunction as_function(const void *function) {
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_address(VkDevice device, const char *name) {
     PFN_vkVoidFunction found = drivers_device_address(device, name);
+    if (strcmp(name, "vkUpdateDescriptorSets") == 0) {
+        PFN_vkUpdateDescriptorSets counted = counted_update;
+        memcpy(&drivers_update, &found, sizeof found);
+        return as_function(&counted);
+    }
     if (strcmp(name, "vkCreateComputePipelines") != 0)
         return found;
     PFN_vkCreateComputePipelines timed = timed_pipelines;
@@ -179,7 +205,7 @@ static int create_queries(struct bench_engine *engine, uint32_t timestamp_bits) 
                         "vkCreateQueryPool");
 }
 
-static int adopt(struct bench_engine *engine) {
+rope2d_status bench_vulkan_make_device(struct bench_engine *engine, rope2d_device **device) {
     struct vulkan *vulkan = engine->impl;
     rope2d_vulkan_device_params params = {
         .struct_size = sizeof params,
@@ -192,8 +218,7 @@ static int adopt(struct bench_engine *engine) {
         .queue_family = vulkan->family,
         .pipeline_cache = vulkan->cache,
     };
-    rope2d_status status = rope2d_vulkan_device_adopt(&params, &engine->device);
-    return status ? message_status(status, engine->choice->name) : STATUS_OK;
+    return rope2d_vulkan_device_adopt(&params, device);
 }
 
 int bench_vulkan_open(struct bench_engine *engine) {
@@ -222,11 +247,15 @@ int bench_vulkan_open(struct bench_engine *engine) {
         result = bench_vulkan_staging_create(engine);
     if (!result)
         result = bench_vulkan_kernels_create(engine);
-    return result ? result : adopt(engine);
+    if (result)
+        return result;
+    rope2d_status status = bench_vulkan_make_device(engine, &engine->device);
+    return status ? message_status(status, engine->choice->name) : STATUS_OK;
 }
 
 void bench_vulkan_close(struct bench_engine *engine) {
     struct vulkan *vulkan = engine->impl;
+    bound_by = NULL;
     if (!vulkan)
         return;
     rope2d_device_destroy(engine->device);

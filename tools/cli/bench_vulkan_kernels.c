@@ -7,8 +7,9 @@
 #include "bench_vulkan.h"
 #include "embedded.h"
 #include "message.h"
+#include "progress.h"
 
-extern const struct rope2d_unpacked bench_spirv[]; // bench_4, bench_8, bench_16
+extern const struct rope2d_unpacked bench_spirv[]; // [kind][width], as meson.build lists them
 
 static const uint32_t item_counts[VULKAN_ITEMS] = {1, 4, 16}, group_sizes[VULKAN_GROUPS] = {64, 256};
 
@@ -23,9 +24,14 @@ static struct shape shape_of(uint32_t variant) {
 }
 
 struct sizes {
-    uint32_t count, groups_x;
+    uint32_t count, groups_x, mask;
     float factor;
 };
+
+// How many of the shapes are tried.
+static uint32_t shapes_of(const struct bench_engine *engine) {
+    return VULKAN_WIDTHS * VULKAN_ITEMS * (engine->is_quick ? 1 : VULKAN_GROUPS);
+}
 
 static uint32_t group_size(const struct vulkan *vulkan, uint32_t index) {
     uint32_t most = vulkan->limits.maxComputeWorkGroupInvocations;
@@ -34,12 +40,14 @@ static uint32_t group_size(const struct vulkan *vulkan, uint32_t index) {
 
 static int create_layouts(struct bench_engine *engine) {
     struct vulkan *vulkan = engine->impl;
-    VkDescriptorSetLayoutBinding bindings[2];
-    for (uint32_t i = 0; i < 2; ++i)
-        bindings[i] = (VkDescriptorSetLayoutBinding){i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC, 1,
-                                                     VK_SHADER_STAGE_COMPUTE_BIT, NULL};
+    VkDescriptorSetLayoutBinding bindings[BENCH_BUFFERS + 1];
+    for (uint32_t i = 0; i < BENCH_BUFFERS + 1; ++i)
+        bindings[i] = (VkDescriptorSetLayoutBinding){
+            i,
+            i < BENCH_BUFFERS ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            1, VK_SHADER_STAGE_COMPUTE_BIT, NULL};
     VkDescriptorSetLayoutCreateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-                                           .bindingCount = 2,
+                                           .bindingCount = BENCH_BUFFERS + 1,
                                            .pBindings = bindings};
     int result =
         vulkan_check(engine, vkCreateDescriptorSetLayout(vulkan->handle, &set, NULL, &vulkan->set_layout),
@@ -58,15 +66,14 @@ static int create_layouts(struct bench_engine *engine) {
     return result;
 }
 
-static int create_pipeline(struct bench_engine *engine, VkShaderModule module, uint32_t scale,
-                           uint32_t variant) {
+static int create_pipeline(struct bench_engine *engine, VkShaderModule module, struct shape shape,
+                           VkPipeline *pipeline) {
     struct vulkan *vulkan = engine->impl;
-    struct shape shape = shape_of(variant);
-    uint32_t constants[] = {group_size(vulkan, shape.group), item_counts[shape.items], scale};
-    VkSpecializationMapEntry entries[3];
-    for (uint32_t i = 0; i < 3; ++i)
+    uint32_t constants[] = {group_size(vulkan, shape.group), item_counts[shape.items]};
+    VkSpecializationMapEntry entries[2];
+    for (uint32_t i = 0; i < 2; ++i)
         entries[i] = (VkSpecializationMapEntry){i, i * (uint32_t)sizeof *constants, sizeof *constants};
-    VkSpecializationInfo special = {3, entries, sizeof constants, constants};
+    VkSpecializationInfo special = {2, entries, sizeof constants, constants};
     VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage =
@@ -80,69 +87,81 @@ static int create_pipeline(struct bench_engine *engine, VkShaderModule module, u
         .layout = vulkan->layout,
     };
     return vulkan_check(engine,
-                        vkCreateComputePipelines(vulkan->handle, VK_NULL_HANDLE, 1, &info, NULL,
-                                                 &vulkan->pipelines[scale][variant]),
+                        vkCreateComputePipelines(vulkan->handle, VK_NULL_HANDLE, 1, &info, NULL, pipeline),
                         "vkCreateComputePipelines");
 }
 
-static int create_width(struct bench_engine *engine, uint32_t width) {
+static int find_pipeline(struct bench_engine *engine, uint32_t kind, uint32_t variant, VkPipeline *found) {
     struct vulkan *vulkan = engine->impl;
+    VkPipeline *pipeline = &vulkan->pipelines[kind][variant];
+    struct shape shape = shape_of(variant);
+    const struct rope2d_unpacked *spirv = &bench_spirv[kind * VULKAN_WIDTHS + shape.width];
     VkShaderModuleCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-        .codeSize = bench_spirv[width].size,
-        .pCode = bench_spirv[width].data,
+        .codeSize = spirv->size,
+        .pCode = spirv->data,
     };
     VkShaderModule module = VK_NULL_HANDLE;
-    int result = vulkan_check(engine, vkCreateShaderModule(vulkan->handle, &info, NULL, &module),
+    int result = STATUS_OK;
+    if (!*pipeline)
+        result = vulkan_check(engine, vkCreateShaderModule(vulkan->handle, &info, NULL, &module),
                               "vkCreateShaderModule");
-    for (uint32_t variant = 0; variant < bench_vulkan_variants(engine, BENCH_COPY) && !result; ++variant)
-        for (uint32_t scale = 0; scale < 2 && !result && shape_of(variant).width == width; ++scale)
-            result = create_pipeline(engine, module, scale, variant);
+    if (!*pipeline && !result)
+        result = create_pipeline(engine, module, shape, pipeline);
     vkDestroyShaderModule(vulkan->handle, module, NULL);
+    *found = *pipeline;
     return result;
 }
 
 int bench_vulkan_kernels_create(struct bench_engine *engine) {
-    int result = create_layouts(engine);
-    for (uint32_t width = 0; width < VULKAN_WIDTHS && !result; ++width)
-        result = create_width(engine, width);
-    return result;
+    return create_layouts(engine);
 }
 
 void bench_vulkan_kernels_destroy(struct vulkan *vulkan) {
-    for (uint32_t i = 0; i < 2 * VULKAN_SHAPES; ++i)
+    for (uint32_t i = 0; i < BENCH_KINDS_COUNT * VULKAN_SHAPES; ++i)
         vkDestroyPipeline(vulkan->handle, vulkan->pipelines[i / VULKAN_SHAPES][i % VULKAN_SHAPES], NULL);
     vkDestroyPipelineLayout(vulkan->handle, vulkan->layout, NULL);
     vkDestroyDescriptorSetLayout(vulkan->handle, vulkan->set_layout, NULL);
 }
 
-static void write_descriptor(const struct vulkan *vulkan, uint32_t set) {
-    VkDescriptorBufferInfo buffers[BENCH_BUFFERS];
-    for (int i = 0; i < BENCH_BUFFERS; ++i)
-        buffers[i] = (VkDescriptorBufferInfo){bench_vulkan_buffer(vulkan, set, i), 0, vulkan->chunk};
-    VkWriteDescriptorSet write = {
-        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-        .dstSet = vulkan->descriptors[set],
-        .descriptorCount = BENCH_BUFFERS,
-        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC,
-        .pBufferInfo = buffers,
-    };
-    vkUpdateDescriptorSets(vulkan->handle, 1, &write, 0, NULL);
+static void write_descriptor(const struct vulkan *vulkan, uint32_t set, bool in_place) {
+    VkDescriptorSet descriptor = vulkan->descriptors[2 * set + in_place];
+    VkBuffer from = bench_vulkan_buffer(vulkan, set, BENCH_IN), to = in_place ? from : VK_NULL_HANDLE;
+    if (!in_place)
+        to = bench_vulkan_buffer(vulkan, set, BENCH_OUT);
+    VkDescriptorBufferInfo buffers[] = {
+        {from, 0, vulkan->chunk}, {to, 0, vulkan->chunk}, {vulkan->table.buffer, 0, VK_WHOLE_SIZE}};
+    VkWriteDescriptorSet writes[2];
+    for (uint32_t i = 0; i < 2; ++i)
+        writes[i] = (VkWriteDescriptorSet){
+            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+            .dstSet = descriptor,
+            .dstBinding = i ? BENCH_BUFFERS : 0,
+            .descriptorCount = i ? 1 : BENCH_BUFFERS,
+            .descriptorType =
+                i ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC,
+            .pBufferInfo = &buffers[i ? BENCH_BUFFERS : 0],
+        };
+    vkUpdateDescriptorSets(vulkan->handle, 2, writes, 0, NULL);
 }
 
 int bench_vulkan_descriptors_create(struct bench_engine *engine) {
     struct vulkan *vulkan = engine->impl;
-    VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC, engine->sets * BENCH_BUFFERS};
+    uint32_t count = 2 * engine->sets; // in place and not
+    VkDescriptorPoolSize sizes[] = {
+        {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC, count * BENCH_BUFFERS},
+        {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, count},
+    };
     VkDescriptorPoolCreateInfo pool = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-        .maxSets = engine->sets,
-        .poolSizeCount = 1,
-        .pPoolSizes = &size,
+        .maxSets = count,
+        .poolSizeCount = 2,
+        .pPoolSizes = sizes,
     };
     int result =
         vulkan_check(engine, vkCreateDescriptorPool(vulkan->handle, &pool, NULL, &vulkan->descriptor_pool),
                      "vkCreateDescriptorPool");
-    for (uint32_t i = 0; i < engine->sets && !result; ++i) {
+    for (uint32_t i = 0; i < count && !result; ++i) {
         VkDescriptorSetAllocateInfo info = {
             .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
             .descriptorPool = vulkan->descriptor_pool,
@@ -153,41 +172,71 @@ int bench_vulkan_descriptors_create(struct bench_engine *engine) {
             vulkan_check(engine, vkAllocateDescriptorSets(vulkan->handle, &info, &vulkan->descriptors[i]),
                          "vkAllocateDescriptorSets");
         if (!result)
-            write_descriptor(vulkan, i);
+            write_descriptor(vulkan, i / 2, i % 2 == 1);
     }
     return result;
 }
 
 uint32_t bench_vulkan_variants(const struct bench_engine *engine, enum bench_move move) {
-    uint32_t groups = engine->is_quick ? 1 : VULKAN_GROUPS;
-    return move == BENCH_DRIVER_COPY ? 1 : VULKAN_WIDTHS * VULKAN_ITEMS * groups;
+    return bench_kind_variants(engine, move, shapes_of(engine));
 }
 
 void bench_vulkan_variant_name(const struct bench_engine *engine, enum bench_move move, uint32_t variant,
                                char *name, size_t size) {
-    struct shape shape = shape_of(variant);
+    struct shape shape = shape_of(variant % shapes_of(engine));
     if (move == BENCH_DRIVER_COPY)
         snprintf(name, size, "vkCmdCopyBuffer");
     else
-        snprintf(name, size, "%u x %u bytes a lane, %u lanes a group", item_counts[shape.items],
-                 4u << shape.width, group_size(engine->impl, shape.group));
+        snprintf(name, size, "%u x %u bytes a lane, %u lanes a group%s", item_counts[shape.items],
+                 4u << shape.width, group_size(engine->impl, shape.group),
+                 variant < shapes_of(engine) ? "" : ", converter");
 }
 
-static void dispatch(const struct vulkan *vulkan, struct shape shape, uint64_t bytes) {
+// Entries of the table: of the numbers of a lane's load, at most four.
+static uint32_t mask_of(const struct bench_engine *engine, struct shape shape) {
+    uint32_t numbers = (1u << shape.width) * (engine->what->element == ROPE2D_F32 ? 1 : 2);
+    return (uint32_t)(engine->table_floats / (numbers < 4 ? numbers : 4)) - 1;
+}
+
+static void dispatch(const struct bench_engine *engine, struct shape shape, uint64_t bytes) {
+    const struct vulkan *vulkan = engine->impl;
     uint32_t words = (uint32_t)(bytes >> (2 + shape.width));
     uint32_t each = group_size(vulkan, shape.group) * item_counts[shape.items];
     uint32_t groups = words / each + (words % each != 0), most = vulkan->limits.maxComputeWorkGroupCount[0];
     uint32_t rows = groups / most + (groups % most != 0);
-    struct sizes sizes = {words, groups < most ? groups : most, -1.0f};
+    struct sizes sizes = {words, groups < most ? groups : most, mask_of(engine, shape), -1.0f};
     vkCmdPushConstants(vulkan->commands, vulkan->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof sizes,
                        &sizes);
     vkCmdDispatch(vulkan->commands, sizes.groups_x, rows, 1);
 }
 
+int bench_vulkan_record_bare(struct bench_engine *engine, double *seconds) {
+    struct vulkan *vulkan = engine->impl;
+    const uint32_t offsets[] = {0, 0};
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    int result = find_pipeline(engine, BENCH_KIND_COPY, 0, &pipeline);
+    if (result)
+        return result;
+    double begin = seconds_now();
+    vkCmdBindPipeline(vulkan->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+    vkCmdBindDescriptorSets(vulkan->commands, VK_PIPELINE_BIND_POINT_COMPUTE, vulkan->layout, 0, 1,
+                            vulkan->descriptors, 2, offsets);
+    dispatch(engine, shape_of(0), vulkan->chunk);
+    *seconds = seconds_now() - begin;
+    return STATUS_OK;
+}
+
 int bench_vulkan_move(struct bench_engine *engine, enum bench_move move, uint32_t variant, uint32_t set,
                       struct bench_sample *sample) {
     struct vulkan *vulkan = engine->impl;
-    int result = bench_vulkan_begin(engine);
+    uint32_t in_place = bench_is_in_place(move);
+    uint32_t shape = move == BENCH_DRIVER_COPY ? 0 : variant % shapes_of(engine);
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    int result = STATUS_OK;
+    if (move != BENCH_DRIVER_COPY)
+        result = find_pipeline(engine, bench_kind_of(engine, move, variant != shape), shape, &pipeline);
+    if (!result)
+        result = bench_vulkan_begin(engine);
     if (result)
         return result;
     if (move == BENCH_DRIVER_COPY) {
@@ -196,14 +245,13 @@ int bench_vulkan_move(struct bench_engine *engine, enum bench_move move, uint32_
                         bench_vulkan_buffer(vulkan, set, BENCH_OUT), 1, &region);
         return bench_vulkan_submit(engine, sample);
     }
-    vkCmdBindPipeline(vulkan->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
-                      vulkan->pipelines[move == BENCH_SCALE][variant]);
+    vkCmdBindPipeline(vulkan->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     for (uint64_t at = 0; at < engine->bytes; at += vulkan->chunk) {
         uint64_t left = engine->bytes - at;
         uint32_t offsets[] = {(uint32_t)at, (uint32_t)at};
         vkCmdBindDescriptorSets(vulkan->commands, VK_PIPELINE_BIND_POINT_COMPUTE, vulkan->layout, 0, 1,
-                                &vulkan->descriptors[set], 2, offsets);
-        dispatch(vulkan, shape_of(variant), left < vulkan->chunk ? left : vulkan->chunk);
+                                &vulkan->descriptors[2 * set + in_place], 2, offsets);
+        dispatch(engine, shape_of(shape), left < vulkan->chunk ? left : vulkan->chunk);
     }
     return bench_vulkan_submit(engine, sample);
 }

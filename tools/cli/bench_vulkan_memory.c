@@ -69,13 +69,46 @@ static uint64_t choose_chunk(const struct bench_engine *engine) {
     return engine->bytes < reach ? engine->bytes : reach;
 }
 
+static int copy(struct bench_engine *engine, VkBuffer from, VkBuffer to, VkBufferCopy region) {
+    struct vulkan *vulkan = engine->impl;
+    struct bench_sample sample;
+    int result = bench_vulkan_begin(engine);
+    if (result)
+        return result;
+    vkCmdCopyBuffer(vulkan->commands, from, to, 1, &region);
+    return bench_vulkan_submit(engine, &sample);
+}
+
+// Something is bound even where no limit reads it.
+static int create_table(struct bench_engine *engine) {
+    struct vulkan *vulkan = engine->impl;
+    uint64_t bytes = engine->table_floats ? engine->table_floats * sizeof(float) : 256;
+    int result = allocate(engine, bytes, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, &vulkan->table);
+    float *staged = vulkan->mapped;
+    for (uint64_t at = 0; at < bytes && !result; at += STAGING_BYTES) {
+        uint64_t part = bytes - at < STAGING_BYTES ? bytes - at : STAGING_BYTES;
+        for (uint64_t i = 0; i < part / sizeof *staged; ++i)
+            staged[i] = -1.0f;
+        result = copy(engine, vulkan->staging.buffer, vulkan->table.buffer, (VkBufferCopy){0, at, part});
+    }
+    return result;
+}
+
+bool bench_vulkan_is_own(const struct bench_engine *engine, VkBuffer buffer) {
+    const struct vulkan *vulkan = engine->impl;
+    for (uint32_t i = 0; i < engine->sets * BENCH_BUFFERS; ++i)
+        if (vulkan->sets[i].buffer == buffer)
+            return true;
+    return false;
+}
+
 int bench_vulkan_memory_create(struct bench_engine *engine) {
     struct vulkan *vulkan = engine->impl;
     uint32_t count = engine->sets * BENCH_BUFFERS;
     vulkan->chunk = choose_chunk(engine);
     uint64_t bytes = (engine->bytes + vulkan->chunk - 1) / vulkan->chunk * vulkan->chunk;
     vulkan->sets = calloc(count, sizeof *vulkan->sets);
-    vulkan->descriptors = calloc(engine->sets, sizeof *vulkan->descriptors);
+    vulkan->descriptors = calloc((size_t)engine->sets * 2, sizeof *vulkan->descriptors);
     if (!vulkan->sets || !vulkan->descriptors) {
         message("no memory for %u buffers", count);
         return STATUS_DEVICE;
@@ -83,6 +116,8 @@ int bench_vulkan_memory_create(struct bench_engine *engine) {
     int result = STATUS_OK;
     for (uint32_t i = 0; i < count && !result; ++i)
         result = allocate(engine, bytes, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, &vulkan->sets[i]);
+    if (!result)
+        result = create_table(engine);
     return result ? result : bench_vulkan_descriptors_create(engine);
 }
 
@@ -92,6 +127,7 @@ void bench_vulkan_memory_destroy(struct bench_engine *engine) {
     vulkan->descriptor_pool = VK_NULL_HANDLE;
     for (uint32_t i = 0; vulkan->sets && i < engine->sets * BENCH_BUFFERS; ++i)
         bench_vulkan_memory_free(vulkan, &vulkan->sets[i]);
+    bench_vulkan_memory_free(vulkan, &vulkan->table);
     free(vulkan->sets);
     free(vulkan->descriptors);
     vulkan->sets = NULL;
@@ -100,16 +136,6 @@ void bench_vulkan_memory_destroy(struct bench_engine *engine) {
 
 VkBuffer bench_vulkan_buffer(const struct vulkan *vulkan, uint32_t set, int buffer) {
     return vulkan->sets[set * BENCH_BUFFERS + (uint32_t)buffer].buffer;
-}
-
-static int copy(struct bench_engine *engine, VkBuffer from, VkBuffer to, VkBufferCopy region) {
-    struct vulkan *vulkan = engine->impl;
-    struct bench_sample sample;
-    int result = bench_vulkan_begin(engine);
-    if (result)
-        return result;
-    vkCmdCopyBuffer(vulkan->commands, from, to, 1, &region);
-    return bench_vulkan_submit(engine, &sample);
 }
 
 int bench_vulkan_write(struct bench_engine *engine, uint32_t set, int buffer, uint64_t offset, uint64_t bytes,

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+//
+// What the bench's own kernels do, on every API: the order in which meson.build lists Vulkan's modules.
+#ifndef ROPE2D_CLI_BENCH_KINDS_H
+#define ROPE2D_CLI_BENCH_KINDS_H
+
+#include "bench_engine.h"
+
+enum bench_kind {
+    BENCH_KIND_COPY,
+    BENCH_KIND_SCALE,
+    BENCH_KIND_F32,
+    BENCH_KIND_F16,
+    BENCH_KIND_F16_CONVERTER, // by the device's own conversion
+    BENCH_KIND_BF16,
+    BENCH_KIND_TABLES, // the last four again, each with a table
+    BENCH_KINDS_COUNT = BENCH_KIND_TABLES + 4
+};
+
+static inline bool bench_is_limit(enum bench_move move) {
+    return move == BENCH_LIMIT_IN || move == BENCH_LIMIT_OUT;
+}
+
+static inline bool bench_is_in_place(enum bench_move move) {
+    return move == BENCH_SCALE || move == BENCH_LIMIT_IN;
+}
+
+// Of `shapes` each that a kernel has, how many variants: f16's limits have all of them once more.
+static inline uint32_t bench_kind_variants(const struct bench_engine *engine, enum bench_move move,
+                                           uint32_t shapes) {
+    bool has_two = bench_is_limit(move) && engine->what->element == ROPE2D_F16;
+    return move == BENCH_DRIVER_COPY ? 1 : has_two ? 2 * shapes : shapes;
+}
+
+static inline uint32_t bench_kind_of(const struct bench_engine *engine, enum bench_move move,
+                                     bool is_converter) {
+    static const enum bench_kind limits[] = {BENCH_KIND_F32, BENCH_KIND_F16, BENCH_KIND_BF16};
+    if (!bench_is_limit(move))
+        return move == BENCH_SCALE ? BENCH_KIND_SCALE : BENCH_KIND_COPY;
+    uint32_t kind = is_converter ? BENCH_KIND_F16_CONVERTER : limits[engine->what->element];
+    return engine->table_floats ? kind + BENCH_KIND_TABLES - BENCH_KIND_F32 : kind;
+}
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "bench_limits.h"
+
+#include <string.h>
+
+#define uint uint32_t
+#define precise
+#define R_FN              static inline
+#define R_SELECT(c, a, b) ((c) ? (a) : (b))
+#define R_BITS(f)         bits_of(f)
+#define R_FROM_BITS(u)    float_of(u)
+
+static inline uint32_t bits_of(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline float float_of(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+#include "../../shaders/arithmetic.h"
+
+static inline float widened(rope2d_element element, uint32_t bits) {
+    return float_of(r_widen((uint32_t)element, bits));
+}
+
+static inline uint32_t narrowed(rope2d_element element, float value) {
+    return r_narrow((uint32_t)element, bits_of(value));
+}
+
+// In C, as the compiler likes it: `block` elements at a time, and what is left one by one. In place there is
+// one pointer, lest the compiler believe in two that overlap.
+#define TURN(element, has_table, i, j)                                                                       \
+    narrowed(element, widened(element, from[(i) + (j)]) * by[(has_table) ? (j) : 0])
+#define LOOP(name, word, element, block, ahead, in_place, has_table)                                         \
+    static void name(const struct bench_limit_part *part) {                                                  \
+        word *to = part->to;                                                                                 \
+        const word *from = (in_place) ? to : part->from;                                                     \
+        const uint64_t count = part->bytes / sizeof *to, whole = count / (block) * (block);                  \
+        const float *by = &part->factor;                                                                     \
+        for (uint64_t i = 0; i < whole; i += (block)) {                                                      \
+            by = (has_table) ? part->table + ((part->at + i) & part->mask) : by;                             \
+            if (ahead)                                                                                       \
+                BENCH_FETCH((const char *)(from + i) + BENCH_AHEAD);                                         \
+            for (uint64_t j = 0; j < (block); ++j)                                                           \
+                to[i + j] = (word)TURN(element, has_table, i, j);                                            \
+        }                                                                                                    \
+        by = (has_table) ? part->table + ((part->at + whole) & part->mask) : by;                             \
+        for (uint64_t j = 0; j < count - whole; ++j)                                                         \
+            to[whole + j] = (word)TURN(element, has_table, whole, j);                                        \
+    }
+#define LOOPS(name, word, element, block, ahead)                                                             \
+    LOOP(name##_out, word, element, block, ahead, false, false)                                              \
+    LOOP(name##_out_table, word, element, block, ahead, false, true)                                         \
+    LOOP(name##_in, word, element, block, ahead, true, false)                                                \
+    LOOP(name##_in_table, word, element, block, ahead, true, true)
+#define LOOP_NAMES(name)                                                                                     \
+    {                                                                                                        \
+        {name##_out, name##_out_table}, {                                                                    \
+            name##_in, name##_in_table                                                                       \
+        }                                                                                                    \
+    }
+
+LOOPS(f32_short, uint32_t, ROPE2D_F32, 16, false)
+LOOPS(f32_long, uint32_t, ROPE2D_F32, 64, false)
+LOOPS(f32_ahead, uint32_t, ROPE2D_F32, 16, true)
+LOOPS(f16_short, uint16_t, ROPE2D_F16, 32, false)
+LOOPS(f16_long, uint16_t, ROPE2D_F16, 64, false)
+LOOPS(f16_ahead, uint16_t, ROPE2D_F16, 32, true)
+LOOPS(bf16_short, uint16_t, ROPE2D_BF16, 32, false)
+LOOPS(bf16_long, uint16_t, ROPE2D_BF16, 64, false)
+LOOPS(bf16_ahead, uint16_t, ROPE2D_BF16, 32, true)
+
+static bool always(void) {
+    return true;
+}
+
+static const struct bench_limit_loop portable[] = {
+    {"C", ROPE2D_F32, always, LOOP_NAMES(f32_short)},
+    {"C, 64 at a time", ROPE2D_F32, always, LOOP_NAMES(f32_long)},
+    {"C, fetched ahead", ROPE2D_F32, always, LOOP_NAMES(f32_ahead)},
+    {"C", ROPE2D_F16, always, LOOP_NAMES(f16_short)},
+    {"C, 64 at a time", ROPE2D_F16, always, LOOP_NAMES(f16_long)},
+    {"C, fetched ahead", ROPE2D_F16, always, LOOP_NAMES(f16_ahead)},
+    {"C", ROPE2D_BF16, always, LOOP_NAMES(bf16_short)},
+    {"C, 64 at a time", ROPE2D_BF16, always, LOOP_NAMES(bf16_long)},
+    {"C, fetched ahead", ROPE2D_BF16, always, LOOP_NAMES(bf16_ahead)},
+};
+
+static uint32_t pick(const struct bench_limit_loop *from, uint32_t from_count, rope2d_element element,
+                     bool in_place, const struct bench_limit_loop **loops, uint32_t count) {
+    for (uint32_t i = 0; i < from_count && count < BENCH_CANDIDATES; ++i)
+        if (from[i].element == element && from[i].run[in_place][0] && from[i].is_here())
+            loops[count++] = &from[i];
+    return count;
+}
+
+uint32_t bench_limit_loops(rope2d_element element, bool in_place, const struct bench_limit_loop **loops) {
+    uint32_t count = pick(bench_limits_x86, bench_limits_x86_count, element, in_place, loops, 0);
+    return pick(portable, sizeof portable / sizeof *portable, element, in_place, loops, count);
+}
