@@ -52,7 +52,7 @@ struct bench_case {
     rope2d_element element;
     uint32_t threads; // of the CPU; 0 elsewhere
     bool in_cache;    // the same memory each time, small enough for a core's own cache
-    bool is_lean;     // one rotation in place and the scale alone, for what takes long
+    bool is_lean;     // one rotation in place, its limit and the scale alone, for what takes long
 };
 
 // Ways to move the bytes of q and k, in place where they are multiplied. A limit does what a rotation cannot

@@ -108,7 +108,7 @@ static int add_moves(struct measuring *m) {
         m->ways[m->way_count++] = (struct way){.move = BENCH_DRIVER_COPY};
     for (int move = BENCH_COPY; move < BENCH_MOVES && !result; ++move) {
         struct bench_found found;
-        if (is_lean && move != BENCH_SCALE)
+        if (is_lean && move != BENCH_SCALE && move != BENCH_LIMIT_IN)
             continue;
         result = bench_search(m->run, m->group, (enum bench_move)move, &found);
         for (uint32_t i = 0; i < BENCH_BEST && !result; ++i)

@@ -11,7 +11,9 @@
 
 enum { SEARCH_RUNS = 5 };
 // A first run that is so much slower than the best is not repeated.
-static const double HOPELESS = 3;
+static const double HOPELESS = 2;
+// Nor are runs that took this long together.
+static const double LONG_ENOUGH = 0.2;
 
 struct candidate {
     uint32_t variant;
@@ -29,18 +31,20 @@ static int by_seconds(const void *a, const void *b) {
 
 static int time_candidate(struct bench_engine *engine, enum bench_move move, double best,
                           struct candidate *candidate, uint32_t *set) {
-    double seconds[SEARCH_RUNS];
+    double seconds[SEARCH_RUNS], taken = 0;
     struct bench_sample sample;
+    int runs = 0;
     int result = engine->ops->move(engine, move, candidate->variant, (*set)++ % engine->sets, &sample);
-    for (int run = 0; run < SEARCH_RUNS && !result; ++run) {
+    while (runs < SEARCH_RUNS && taken < LONG_ENOUGH && !result) {
         result = engine->ops->move(engine, move, candidate->variant, (*set)++ % engine->sets, &sample);
-        seconds[run] = counted(sample);
+        seconds[runs++] = counted(sample);
+        taken += sample.host;
         candidate->seconds = seconds[0];
         if (best > 0 && seconds[0] > HOPELESS * best)
             return result;
     }
     if (!result)
-        candidate->seconds = bench_spread_of(seconds, SEARCH_RUNS).median;
+        candidate->seconds = bench_spread_of(seconds, (uint32_t)runs).median;
     return result;
 }
 

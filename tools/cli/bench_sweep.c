@@ -134,12 +134,34 @@ static double expected_seconds(const struct bench_run *run, const struct bench_c
     return last->fill_seconds * filled + last->least_seconds * growth;
 }
 
+// What is lean has no deadline, but is not waited for without end.
+static const double LEAN_SECONDS = 60;
+
+// Seconds of a lean case, from the rows of a smaller one of its tower on the device in work.
+static double lean_seconds(const struct bench_run *run, const struct bench_case *what) {
+    const struct bench_results *results = run->results;
+    for (size_t i = results->group_count; i > 0; --i) {
+        const struct bench_group *group = &results->groups[i - 1];
+        double growth = (double)bench_bytes(what) / (double)group->bytes;
+        if (strcmp(group->device, run->engine.choice->name) != 0 || group->what.tower != what->tower ||
+            group->what.threads != what->threads || group->what.element != what->element ||
+            group->what.in_cache || !group->row_count)
+            continue;
+        return 5 * growth * bench_counted(&group->rows[group->row_count - 1].timing)->median;
+    }
+    return 0;
+}
+
 static int run_case(struct bench_run *run, const struct bench_case *what, size_t left, bool *is_first) {
     char why[160];
     struct bench_group group;
     double now = seconds_now();
     if (!bench_memory_fits(run, what, why, sizeof why)) {
         leave_out(run, what, why);
+        return STATUS_OK;
+    }
+    if (what->is_lean && lean_seconds(run, what) > LEAN_SECONDS) {
+        leave_out(run, what, "it would take longer than a minute");
         return STATUS_OK;
     }
     if (!what->is_lean && now + expected_seconds(run, what) > run->deadline) {
