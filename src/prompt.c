@@ -37,8 +37,11 @@ static uint32_t half_side(const rope2d_prompt *prompt) {
     return half;
 }
 
-// To the nearest integer, ties to even, as Python rounds; 0 and above, below 2^53.
+// To the nearest integer, ties to even, as Python rounds; from 2^53 on all are, and what is no number is
+// refused later.
 static double round_even(double x) {
+    if (!(x < 9007199254740992.0 && x > -9007199254740992.0))
+        return x;
     double down = (double)(int64_t)x;
     double rest = x - down;
     bool is_up = rest > 0.5 || (rest == 0.5 && (int64_t)down % 2 != 0);
@@ -47,6 +50,8 @@ static double round_even(double x) {
 
 // The image as large as fits into the base, centred: HunyuanDiT's get_fill_resize_and_crop.
 static void crop(rope2d_axis *axis, double rows, double columns, double base_rows, double base_columns) {
+    if (rows == 0 || columns == 0)
+        return; // no tokens
     bool is_tall = rows / columns > base_rows / base_columns;
     double height = is_tall ? base_rows : round_even(base_columns / columns * rows);
     double width = is_tall ? round_even(base_rows / rows * columns) : base_columns;

@@ -43,7 +43,7 @@ static rope2d_status check_ranges(const rope2d_positions *positions, const rope2
 // Row -1 for the tokens that pass through.
 static void mark_unrotated(rope2d_positions *positions, const rope2d_positions_params *params) {
     uint32_t row_axes = positions->pattern.row_axes;
-    for (uint32_t b = 0; b < positions->batch; b++) {
+    for (uint32_t b = 0; b < positions->batch && positions->tokens > 0; b++) {
         int32_t *rows = positions->rows + (uint64_t)b * positions->tokens * row_axes;
         for (uint32_t i = 0; i < params->unrotated_count; i++) {
             rope2d_range range = params->unrotated[i];

@@ -192,10 +192,12 @@ static void write_ranges(const rope2d_segment *segments, uint32_t segment_count,
 static void write_all(const rope2d_segment *segments, uint32_t segment_count, uint32_t axes,
                       const rope2d_tokens *out) {
     writer to = {.out = out, .axes = axes, .largest = -1};
+    // Who only counts waits for no token.
+    const bool walks = out->coordinates != NULL || out->order != NULL || out->run_ends != NULL;
     rope2d_control control = rope2d_control_enter();
     if (out->run_ends != NULL)
         out->run_ends[0] = 0;
-    for (uint32_t s = 0; s < segment_count; s++) {
+    for (uint32_t s = 0; walks && s < segment_count; s++) {
         to.segment = &segments[s];
         for (uint32_t a = 0; a < axes; a++)
             to.origin[a] = segments[s].origin[a] + (segments[s].follows ? to.largest + 1 : 0);

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+//
+// A row of calls on one device, which may be NULL: specs, positions, plans, applies, what is asked of them,
+// and their end.
+#ifndef FUZZ_CALLS_H
+#define FUZZ_CALLS_H
+
+#include "memory.h"
+#include "reader.h"
+
+// Calls until the input ends. What it made is destroyed.
+void calls_run(struct reader *reader, rope2d_device *device, struct memory *memory);
+
+#endif

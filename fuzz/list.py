@@ -1,0 +1,10 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""usage: list.py TARGET: the target's corpus and findings, a line each."""
+import pathlib
+import sys
+
+folder = pathlib.Path(__file__).resolve().parent
+print(folder / "corpus" / f"{sys.argv[1]}.bin")
+for path in sorted((folder / "findings" / sys.argv[1]).glob("*")):
+    print(path)
