@@ -2,109 +2,93 @@
 # SPDX-License-Identifier: MIT
 """What RADV, AMD's Vulkan driver, makes of the vector kernels for nine families of GPUs, none of which need be here.
 
-usage: shader_stats.py PROGRAM MODULE SHADER [--table]
+usage: shader_stats.py ROPE2D [--table]
 
-Fails where a kernel spills registers, or where its machine code multiplies and adds at once. As a control the
-kernel without `precise` must be caught. --table prints the Markdown of docs/performance.md.
+Fails where a kernel spills registers; `rope2d verify --compile` tells the rest. --table prints the Markdown of
+docs/performance.md.
 
 Figures are for one element, as a lane sees it that rotates 8 heads: instructions, and "inverse throughput", the
 driver's estimate of cycles in which a wave keeps the busiest unit busy. The driver assumes 8 rounds of a loop.
 """
 
-import json
-import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
-FAMILIES = ["polaris10", "vega10", "raven", "renoir", "stoney", "navi10", "navi21", "gfx1036", "gfx1100"]
-ICD = next(iter(sorted(pathlib.Path("/usr/share/vulkan/icd.d").glob("radeon_icd*.json"))), None)
-ONE_AXIS, INTERLEAVED, EIGHT, TEXTURE, TWO_SLOTS = 4, 8, 32, 128, 256
-# The name, input and output type, flags of shaders/shape.h, and elements of a lane in a head.
-VARIANTS = [
-    ("f32, half, buffer", 0, 0, ONE_AXIS, 8),
-    ("f32, half, texture", 0, 0, ONE_AXIS | TEXTURE, 8),
-    ("f32, interleaved, buffer", 0, 0, INTERLEAVED, 8),
-    ("f32, interleaved, texture", 0, 0, INTERLEAVED | TEXTURE, 8),
-    ("f16, half, buffer", 1, 1, ONE_AXIS | EIGHT, 16),
-    ("f16, interleaved, texture", 1, 1, INTERLEAVED | EIGHT | TEXTURE, 16),
-    ("bf16, half, buffer", 2, 2, ONE_AXIS | EIGHT, 16),
-    ("bf16, interleaved, texture", 2, 2, INTERLEAVED | EIGHT | TEXTURE, 16),
-    ("f32 to f16, half, two tensors", 0, 1, TWO_SLOTS, 8),
-    ("f32, two angles", 0, 0, 1, 8),
-    ("f32, factored", 0, 0, 64, 8),
-]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "compile"))
+import machine_code
+import radv
+from kernels import EIGHT, KERNELS
+from tool import Missing
+
+VECTORS = [kernel for kernel in KERNELS if kernel.vector]
 ROUNDS = 8
 
 
 def statistics(program, module, family):
-    """A dictionary for each variant; None without the driver."""
-    environment = dict(os.environ, RADV_FORCE_FAMILY=family, VK_ICD_FILENAMES=str(ICD), VK_DRIVER_FILES=str(ICD))
-    environment["MESA_SHADER_CACHE_DISABLE"] = "true"
-    arguments = [f"{source}:{to}:{flags}" for _, source, to, flags, _ in VARIANTS]
-    done = subprocess.run([program, module, *arguments], capture_output=True, text=True, env=environment)
-    if done.returncode == 77:
+    """What the driver says of each kernel; None without the driver."""
+    try:
+        return radv.variants(program, module, family, VECTORS)
+    except Missing:
         return None
-    if done.returncode != 0:
-        sys.exit(f"{family}: {done.stderr}")
-    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def faults(found):
     spilled = [name for name in ("Spilled SGPRs", "Spilled VGPRs", "Scratch size") if found.get(name, 0) != 0]
-    return spilled + ["fused multiply-adds"] * (found["Fused"] > 0)
+    return spilled + ["fused multiply-adds"] * (machine_code.count_amd(found["code"])["fused"] > 0)
+
+
+def loop(code):
+    """Of the longest loop, about: its lines of machine code."""
+    lines = code.splitlines()
+    labels = {line.split(":")[0].strip(): at for at, line in enumerate(lines) if re.match(r"\s*BB\d+:", line)}
+    ends = ((at, re.search(r"branch\w* .*?(BB\d+)", line)) for at, line in enumerate(lines))
+    return max((at - labels[found[1]] for at, found in ends if found and labels.get(found[1], at) < at), default=0)
 
 
 def per_element(found, elements):
-    executed = found["Instructions"] + (ROUNDS - 1) * found["Loop"]
+    executed = found["Instructions"] + (ROUNDS - 1) * loop(found["code"])
     return executed / (ROUNDS * elements), found["Inverse Throughput"] / (ROUNDS * elements)
 
 
 def print_table(results):
     print("| kernel | " + " | ".join(results) + " | VGPRs |")
     print("|---" * (len(results) + 2) + "|")
-    for index, (name, *_, elements) in enumerate(VARIANTS):
+    for index, kernel in enumerate(VECTORS):
+        elements = 16 if kernel.flags & EIGHT else 8
         cells = ["{:.0f}, {:.0f}".format(*per_element(found[index], elements)) for found in results.values()]
         most = max(found[index]["VGPRs"] for found in results.values())
-        print(f"| {name} | " + " | ".join(cells) + f" | {most} |")
-
-
-def build_control(shader, folder):
-    module = pathlib.Path(folder) / "imprecise.spv"
-    command = ["glslc", "--target-env=vulkan1.0", "-O0", "-DR_VECTOR=1", "-Dprecise=", "-o", module, shader]
-    subprocess.run(command, check=True)
-    return module
+        print(f"| {kernel.name.removeprefix('vector ')} | " + " | ".join(cells) + f" | {most} |")
 
 
 def main():
-    program, module, shader = sys.argv[1:4]
-    if ICD is None:
-        print("RADV is not here\n0 passed, 0 failed, 1 skipped")
-        return 77
-    results = {family: statistics(program, module, family) for family in FAMILIES}
+    program = sys.argv[1]
+    with tempfile.TemporaryDirectory() as folder:
+        kernels = pathlib.Path(folder) / "kernels"
+        subprocess.run([program, "emit", kernels], check=True, stdout=subprocess.DEVNULL)
+        try:
+            results = {family: statistics(program, kernels / "spirv/rope2d_vector.spv", family) for family in radv.FAMILIES}
+        except Missing:
+            results = {}
+    missing = len(radv.FAMILIES) - sum(found is not None for found in results.values())
     results = {family: found for family, found in results.items() if found is not None}
     if not results:
-        print("RADV compiles for none of the families\n0 passed, 0 failed, 1 skipped")
+        print("RADV is not here, or compiles for none of the families\n0 passed, 0 failed, 1 skipped")
         return 77
     passed = failed = 0
     for family, found in results.items():
-        for (name, *_), one in zip(VARIANTS, found):
+        for kernel, one in zip(VECTORS, found):
             wrong = faults(one)
             passed += not wrong
             failed += bool(wrong)
             if wrong:
-                print(f"FAIL {family}, {name}: {', '.join(wrong)}")
-    with tempfile.TemporaryDirectory() as folder:
-        control = statistics(program, build_control(shader, folder), "navi21") or []
-        caught = bool(control) and all("fused multiply-adds" in faults(one) for one in control[:4])
-        passed += caught
-        failed += not caught
-        if not caught:
-            print("FAIL the kernel without `precise` was not caught")
+                print(f"FAIL {family}, {kernel.name}: {', '.join(wrong)}")
     if "--table" in sys.argv or failed:
         print_table(results)
-    print(f"{passed} passed, {failed} failed, {len(FAMILIES) - len(results)} skipped")
+    print(f"{passed} passed, {failed} failed, {missing} skipped")
     return 1 if failed else 0
 
 

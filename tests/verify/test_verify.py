@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Test `rope2d verify` as its users see it.
 
-usage: test_verify.py ROPE2D SOURCE_ROOT [--shim LOADER] [PART...]   parts: report options known resume outputs programs bad; default: all
+usage: test_verify.py ROPE2D SOURCE_ROOT [--shim LOADER] [PART...]   parts: report options known resume outputs programs
+    compiled bad; default: all
 """
 import hashlib
 import json
@@ -12,6 +13,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 import bad_devices
+import compiled
 import outputs
 import programs
 from runner import Runner
@@ -153,6 +155,7 @@ def main(arguments):
     parts = {"report": test_report, "options": test_options, "known": test_known, "resume": test_resume,
              "outputs": lambda runner, source: outputs.test(runner, verify, source),
              "programs": lambda runner, source: programs.test(runner, verify, source),
+             "compiled": lambda runner, source: compiled.test(runner, verify, source),
              "bad": lambda runner, _source: bad_devices.test(runner, verify, shim)}
     if len(arguments) < 2 or any(part not in parts for part in arguments[2:]):
         print(__doc__)

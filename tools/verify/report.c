@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compile.h"
 #include "execute.h"
 #include "verify.h"
 
@@ -117,6 +118,7 @@ void report_print(const cJSON *report) {
             skipped += !is_passed && !summary_is_failure(result);
         }
     }
+    failed += compile_print(report);
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(report, "skips"))
         printf("skip %s: %s\n", summary_text(item, "what"), summary_text(item, "why"));
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(report, "problems"))

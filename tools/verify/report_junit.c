@@ -79,12 +79,52 @@ static void write_device(FILE *file, const cJSON *device) {
     fputs("  </testsuite>\n", file);
 }
 
+// Systems that run tests know no "compiled": the suite's name and each case's output say it.
+static void write_compiled(FILE *file, const cJSON *compiled) {
+    static const char *const lists[] = {"controls", "results"};
+    const cJSON *result, *skip, *skips = cJSON_GetObjectItemCaseSensitive(compiled, "skips");
+    unsigned tests = (unsigned)cJSON_GetArraySize(skips), failures = 0;
+    if (!compiled)
+        return;
+    for (size_t i = 0; i < 2; ++i) {
+        const cJSON *list = cJSON_GetObjectItemCaseSensitive(compiled, lists[i]);
+        tests += (unsigned)cJSON_GetArraySize(list);
+        cJSON_ArrayForEach(result, list) failures += strcmp(summary_text(result, "verdict"), "failed") == 0;
+    }
+    fprintf(file,
+            "  <testsuite name=\"compiled, not run\" tests=\"%u\" failures=\"%u\" errors=\"0\" "
+            "skipped=\"%d\">\n",
+            tests, failures, cJSON_GetArraySize(skips));
+    for (size_t i = 0; i < 2; ++i)
+        cJSON_ArrayForEach(result, cJSON_GetObjectItemCaseSensitive(compiled, lists[i])) {
+            bool is_bad = strcmp(summary_text(result, "verdict"), "failed") == 0;
+            if (is_bad) {
+                write_problem(file, "compiled", summary_text(result, "name"), summary_text(result, "text"));
+                continue;
+            }
+            fputs("    <testcase classname=\"compiled\"", file);
+            attribute(file, "name", summary_text(result, "name"));
+            fputs("><system-out>", file);
+            escape_xml(file, i ? summary_text(result, "verdict") : "caught");
+            fputs(", not run</system-out></testcase>\n", file);
+        }
+    cJSON_ArrayForEach(skip, skips) {
+        fputs("    <testcase classname=\"compiled\"", file);
+        attribute(file, "name", summary_text(skip, "what"));
+        fputs("><skipped", file);
+        attribute(file, "message", summary_text(skip, "why"));
+        fputs("/></testcase>\n", file);
+    }
+    fputs("  </testsuite>\n", file);
+}
+
 void report_write_junit(FILE *file, const cJSON *report) {
     const cJSON *device, *problem;
     const cJSON *problems = cJSON_GetObjectItemCaseSensitive(report, "problems");
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"rope2d verify\">\n", file);
     cJSON_ArrayForEach(device, cJSON_GetObjectItemCaseSensitive(report, "devices"))
         write_device(file, device);
+    write_compiled(file, cJSON_GetObjectItemCaseSensitive(report, "compiled"));
     // What the report says as a whole, such as a device that --require misses.
     fprintf(file, "  <testsuite name=\"report\" tests=\"%d\" failures=\"%d\" errors=\"0\" skipped=\"0\">\n",
             cJSON_GetArraySize(problems), cJSON_GetArraySize(problems));

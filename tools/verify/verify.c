@@ -11,6 +11,7 @@
 #include "../cli/progress.h"
 #include "../cli/verbs.h"
 #include "child.h"
+#include "compile.h"
 #include "facts.h"
 #include "listing.h"
 #include "program.h"
@@ -295,7 +296,7 @@ static void complain_of_listing(struct verify *verify) {
 static int verify_all(struct verify *verify) {
     int result = STATUS_OK;
     // A program alone is meant when no device is named beside it.
-    if (!verify->options.command || verify->options.device)
+    if (!verify->options.compile_only && (!verify->options.command || verify->options.device))
         result = choose_devices(verify);
     if (result)
         return result;
@@ -304,11 +305,14 @@ static int verify_all(struct verify *verify) {
     result = read_before(verify);
     if (result)
         return result;
-    list_skips(verify);
+    if (!verify->options.compile_only)
+        list_skips(verify);
     for (size_t i = 0; i < verify->list.count && !result; ++i)
         result = verify_device(verify, &verify->list.items[i], false);
     if (!result && verify->options.command)
         result = verify_program(verify);
+    if (!result && verify->options.compile)
+        result = compile_all(&verify->options, verify->before, &verify->progress, verify->report);
     if (result)
         return result;
     require_apply(verify->options.require, verify->report);
@@ -378,6 +382,9 @@ static int run(int argc, char **argv) {
          .text = &chosen->require},
         {"expect", "FILE", "known failures: a JSON list of {device, case,\nreason, driver_from, driver_to}",
          .text = &chosen->expect},
+        {"compile", NULL, "compile besides for hardware that is not here, as far\nas compilers are there",
+         .flag = &chosen->compile},
+        {"compile-only", NULL, "and run nothing", .flag = &chosen->compile_only},
         {"json", "FILE", "write the report, after every few cases anew", .text = &chosen->json},
         {"junit", "FILE", "write JUnit XML, for systems that run tests", .text = &chosen->junit},
         {"html", "FILE", "write a page that needs no network", .text = &chosen->html},
@@ -393,6 +400,11 @@ static int run(int argc, char **argv) {
         return parsed == OPTIONS_HELP ? STATUS_OK : STATUS_USAGE;
     if (operands || (quick && full)) {
         message(operands ? "rope2d verify takes options alone" : "--quick and --full exclude each other");
+        return STATUS_USAGE;
+    }
+    chosen->compile |= chosen->compile_only;
+    if (chosen->compile_only && (chosen->command || chosen->device || chosen->require)) {
+        message("--compile-only runs nothing: --device, --exec and --require exclude it");
         return STATUS_USAGE;
     }
     chosen->level = quick ? VERIFY_QUICK : full ? VERIFY_FULL : VERIFY_USUAL;

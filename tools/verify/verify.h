@@ -26,6 +26,7 @@ struct verify_options {
     uint32_t repeat;
     double seconds;
     bool resume, in_process;
+    bool compile, compile_only; // for hardware that is not here
 };
 
 // ------------------------------------------------------------------------------------------- summary.c

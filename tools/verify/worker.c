@@ -8,6 +8,7 @@
 
 #include "../cli/message.h"
 #include "../cli/options.h"
+#include "compile_vulkan.h"
 #include "execute.h"
 #include "facts.h"
 #include "listing.h"
@@ -114,6 +115,8 @@ int verify_worker_main(int argc, char **argv) {
                                        UINT32_MAX};
     enum { NUMBERS = sizeof largest / sizeof *largest };
     uint64_t numbers[NUMBERS];
+    if (argc > 1 && strcmp(argv[0], "compile") == 0)
+        return compile_vulkan_main(argc - 1, argv + 1);
     if (argc == 1 && parse_count(argv[0], 0, largest[0], &numbers[0]))
         return listing_child((rope2d_backend)numbers[0]);
     for (int i = 0; i < NUMBERS; ++i)

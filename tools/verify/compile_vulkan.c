@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// What a driver makes of the Vulkan kernels, without running them: compiles each variant and prints what
-// VK_KHR_pipeline_executable_properties says of it as JSON lines. For shader_stats.py, which knows what to
-// ask.
+// What a driver makes of Vulkan kernels, without running them: compiles each variant of a module, and prints
+// what VK_KHR_pipeline_executable_properties says of it, and the machine code, as JSON lines. For
+// tools/compile, which knows what to ask. A driver that cannot is status 77; anything may crash it.
+#include "compile_vulkan.h"
+
+#include "config.h"
+
+#include <stdio.h>
+
+#if ROPE2D_HAVE_VULKAN
 #define VK_NO_PROTOTYPES
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
 #include <volk.h>
 
 #include "stage.h"
 #include "vulkan/fold.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static VkDevice device;
 static VkPipelineLayout layouts[2];
@@ -19,7 +25,7 @@ static VkPipelineLayout layouts[2];
 static void need(VkResult result, const char *what) {
     if (result == VK_SUCCESS)
         return;
-    fprintf(stderr, "shader_stats: %s: %d\n", what, (int)result);
+    fprintf(stderr, "verify-worker: %s: %d\n", what, (int)result);
     exit(77);
 }
 
@@ -84,7 +90,7 @@ static uint32_t *read_words(const char *path, uint64_t *count) {
     uint32_t *words = calloc(1, 1u << 20);
     FILE *file = fopen(path, "rb");
     if (file == NULL || words == NULL) {
-        fprintf(stderr, "shader_stats: cannot read %s\n", path);
+        fprintf(stderr, "verify-worker: cannot read %s\n", path);
         exit(1);
     }
     *count = fread(words, 4, 1u << 18, file);
@@ -124,7 +130,7 @@ static VkPipeline compile(const uint32_t *words, uint64_t count, const uint32_t 
     return pipeline;
 }
 
-static void print_statistics(VkPipeline pipeline) {
+static void add_statistics(VkPipeline pipeline, cJSON *line) {
     VkPipelineExecutableStatisticKHR statistics[32];
     uint32_t count = 32;
     for (uint32_t i = 0; i < count; i++)
@@ -134,53 +140,12 @@ static void print_statistics(VkPipeline pipeline) {
                                               .pipeline = pipeline};
     need(vkGetPipelineExecutableStatisticsKHR(device, &info, &count, statistics), "no statistics");
     for (uint32_t i = 0; i < count; i++)
-        printf("\"%s\": %llu, ", statistics[i].name, (unsigned long long)statistics[i].value.u64);
+        cJSON_AddNumberToObject(line, statistics[i].name, (double)statistics[i].value.u64);
 }
 
-// Instructions of the machine code that multiply and add at once, rounding once.
-static unsigned count_fused(const char *text) {
-    static const char *const names[] = {"v_fma_f32",    "v_fmac_f32", "v_fmaak_f32", "v_fmamk_f32",
-                                        "v_pk_fma_f32", "v_fma_mix",  "v_mad_mix"};
-    unsigned found = 0;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        for (const char *at = text; (at = strstr(at, names[i])) != NULL; at++)
-            found++;
-    return found;
-}
-
-static const char *find_label(const char *text, const char *branch) {
-    char label[16];
-    const char *name = strstr(branch, " BB");
-    const char *end = strchr(branch, '\n');
-    if (name == NULL || end == NULL || name > end || sscanf(name, " %12[BB0-9]", label) != 1)
-        return NULL;
-    strcat(label, ":");
-    return strstr(text, label);
-}
-
-static unsigned count_lines(const char *from, const char *to) {
-    unsigned lines = 0;
-    for (; from < to; from++)
-        lines += *from == '\n';
-    return lines;
-}
-
-// Of the longest loop, about: its lines of machine code.
-static unsigned count_loop(const char *text) {
-    unsigned longest = 0;
-    for (const char *at = text; (at = strstr(at, "branch")) != NULL; at++) {
-        const char *label = find_label(text, at);
-        const unsigned lines = label != NULL && label < at ? count_lines(label, at) : 0;
-        longest = lines > longest ? lines : longest;
-    }
-    return longest;
-}
-
-static void print_code(VkPipeline pipeline) {
+static void add_code(VkPipeline pipeline, cJSON *line) {
     VkPipelineExecutableInternalRepresentationKHR texts[8];
     uint32_t count = 8;
-    unsigned fused = 0;
-    unsigned loop = 0;
     for (uint32_t i = 0; i < count; i++)
         texts[i] = (VkPipelineExecutableInternalRepresentationKHR){
             .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INTERNAL_REPRESENTATION_KHR};
@@ -191,35 +156,50 @@ static void print_code(VkPipeline pipeline) {
         texts[i].pData = calloc(1, texts[i].dataSize + 1);
     need(vkGetPipelineExecutableInternalRepresentationsKHR(device, &info, &count, texts), "no machine code");
     for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(texts[i].name, "Assembly") == 0) {
-            fused += count_fused(texts[i].pData);
-            loop = count_loop(texts[i].pData);
-        }
+        if (texts[i].pData && strcmp(texts[i].name, "Assembly") == 0)
+            cJSON_AddStringToObject(line, "code", texts[i].pData);
         free(texts[i].pData);
     }
-    printf("\"Fused\": %u, \"Loop\": %u}\n", fused, loop);
 }
 
-int main(int argc, char **argv) {
-    if (argc < 2) {
-        fprintf(stderr, "usage: shader_stats MODULE.spv IN:OUT:FLAGS...\n");
-        return 1;
-    }
+static void print_variant(const char *name, VkPipeline pipeline) {
+    cJSON *line = cJSON_CreateObject();
+    cJSON_AddStringToObject(line, "variant", name);
+    add_statistics(pipeline, line);
+    add_code(pipeline, line);
+    char *text = cJSON_PrintUnformatted(line);
+    printf("%s\n", text ? text : "");
+    cJSON_free(text);
+    cJSON_Delete(line);
+}
+
+int compile_vulkan_main(int argc, char **argv) {
     uint64_t count = 0;
-    uint32_t *words = read_words(argv[1], &count);
+    if (argc < 1)
+        return 1;
+    uint32_t *words = read_words(argv[0], &count);
     create_device();
     create_layout(0);
     create_layout(1);
-    for (int i = 2; i < argc; i++) {
+    for (int i = 1; i < argc; i++) {
         uint32_t values[4] = {64};
         if (sscanf(argv[i], "%u:%u:%u", &values[1], &values[2], &values[3]) != 3)
             return 1;
-        const VkPipeline pipeline = compile(words, count, values);
-        printf("{\"variant\": \"%s\", ", argv[i]);
-        print_statistics(pipeline);
-        print_code(pipeline);
+        VkPipeline pipeline = compile(words, count, values);
+        print_variant(argv[i], pipeline);
         vkDestroyPipeline(device, pipeline, NULL);
     }
     free(words);
     return 0;
 }
+
+#else
+
+int compile_vulkan_main(int argc, char **argv) {
+    (void)argc;
+    (void)argv;
+    fprintf(stderr, "verify-worker: built without Vulkan\n");
+    return 77;
+}
+
+#endif

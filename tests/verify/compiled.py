@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""Kernels for hardware that is not here (--compile): what is read in machine code, what the report says, and that a
+kernel which fuses, or does not compile, fails it."""
+import importlib.util
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+
+# What a listing may hold, and what it counts as: (dialect, line, fused, mixed).
+LINES = (
+    ("amd", "\tv_fma_f32 v0, v1, v2, v3", 1, 0), ("amd", "\tv_fmac_f32_e32 v0, v1, v2", 1, 0),
+    ("amd", "  v_pk_fma_f32 v[0:1], v[2:3], v[4:5], v[6:7]", 1, 0), ("amd", "\tv_fma_mixlo_f16 v0, v1, v2, v3", 1, 1),
+    ("amd", "\tv_mad_mixlo_f16 v0, v1, v2, v3", 0, 1), ("amd", "\tv_dot2_f32_f16 v0, v1, v2, v3", 1, 1),
+    ("amd", "\tv_mad_u32_u24 v0, v1, v2, v3", 0, 0), ("amd", "\tv_mul_f32_e32 v0, v1, v2 ; v_fma_f32", 0, 0),
+    ("amd", "\tv_mad_f32 v0, v1, v2, v3", 0, 0),
+    ("ptx", "\tfma.rn.f32 \t%f1, %f2, %f3, %f4;", 1, 0), ("ptx", "@%p1 mul.f32 %f1, %f2, %f3;", 1, 0),
+    ("ptx", "\tadd.ftz.f32 \t%f1, %f2, %f3;", 1, 0), ("ptx", "\tadd.rn.f32 \t%f1, %f2, %f3;", 0, 0),
+    ("ptx", "\tmad.lo.s32 \t%r1, %r2, %r3, %r4;", 0, 0), ("ptx", "\tadd.rn.f32.f16 \t%f1, %h2, %f3;", 0, 1),
+    ("intel", "        mad (16|M0)  r1.0<1>:f  r2.0<1;0>:f r3.0<1;0>:f r4.0<1>:f {Compacted} // $1", 1, 0),
+    ("intel", "(W)     mad (1|M0)   r1.2<1>:ud r2.2<0;0>:ud r3.0<0;0>:uw 0x60:uw {I@1} // $2", 0, 0),
+    ("intel", "(~f0.1) add (16|M0)  r1.0<1>:hf r2.0<1;0>:f r3.0<1;0>:f // $3", 0, 1),
+    ("intel", "        mov (8|M0)   r8.0<1>:hf r28.0<1;1,0>:f // $4", 0, 0),
+)
+
+# A rope2d whose OpenCL kernels were meddled with.
+MEDDLER = """#!/bin/sh
+if [ "$1" = emit ]; then {program} emit "$2" && sed -i 's/{old}/{new}/' "$2/opencl/rope2d.cl"; else exec {program} "$@"; fi
+"""
+
+
+def tool_folder(source):
+    return source.resolve() / "tools" / "compile"
+
+
+def test(runner, verify, source):
+    listings(runner, source)
+    reported(runner, verify, source)
+    missing(runner, verify)
+    meddled(runner, source)
+    runner.expect("--compile-only with a device", ["verify", "--compile-only", "--device", "cpu"], 2, "runs nothing")
+
+
+def listings(runner, source):
+    sys.path.insert(0, str(tool_folder(source)))
+    import machine_code
+    count = {"amd": machine_code.count_amd, "ptx": machine_code.count_ptx, "intel": machine_code.count_intel}
+    wrong = [(line, found) for dialect, line, fused, mixed in LINES if (found := count[dialect](f"{line}\n")) and
+             (found["instructions"], found["fused"], found["mixed"]) != (1, fused, mixed)]
+    runner.check("instructions are told apart", not wrong, wrong)
+    division = "        math.inv (16|M0) r2.0<1>:f r2.0<1;1,0>:f\n" + 3 * (LINES[15][1] + "\n")
+    runner.check("a division of integers is none of the kernel's", count["intel"](division)["fused"] == 0
+                 and count["intel"](division + LINES[15][1] + "\n")["fused"] == 1)
+
+
+def reported(runner, verify, source):
+    result = runner.run("verify", "--compile-only", "--quick", "--json", runner.path("compiled.json"), "--html",
+                        runner.path("compiled.html"), "--junit", runner.path("compiled.xml"))
+    report = json.loads(runner.path("compiled.json").read_text())
+    compiled = report["compiled"]
+    if not compiled["results"]:
+        runner.skip("compiled kernels", "none of the compilers is here")
+        return
+    runner.check("kernels compile", result.status == 0 and report["passed"] and report["devices"] == [], result.output)
+    runner.check("and are never called passed", {one["verdict"] for one in compiled["results"]} == {"compiled"}
+                 and result.output.splitlines()[-1] == "0 passed, 0 failed, 0 skipped")
+    runner.check("registers, spills and instructions are shown", all(
+        one["instructions"] > 50 and one["fused"] == one["mixed"] == 0 for one in compiled["results"]) and all(
+        one["registers"] > 0 and one["spills"] == 0 for one in compiled["results"] if one["compiler"] in ("RADV", "ocloc")))
+    targets = {one["target"] for one in compiled["results"]}
+    runner.check("every target has a control", all(any(f" {target}: " in one["name"] for one in compiled["controls"])
+                                                   for target in targets), targets)
+    text = runner.path("compiled.html").read_text()
+    runner.check("the page holds them", json.loads(text.split('id="reports">', 1)[1].split("</script>", 1)[0]) == report)
+    if importlib.util.find_spec("jsonschema"):
+        import jsonschema
+        jsonschema.Draft202012Validator(json.loads((source / "docs/verify.schema.json").read_text())).validate(report)
+    if importlib.util.find_spec("junitparser"):
+        import junitparser
+        suite = next(one for one in junitparser.JUnitXml.fromfile(str(runner.path("compiled.xml")))
+                     if one.name == "compiled, not run")
+        names = [case.name for case in suite if not case.result]
+        runner.check("junitparser reads them", names == [one["name"] for one in compiled["controls"] + compiled["results"]]
+                     and suite.tests == len(names) + len(compiled["skips"]) and suite.failures == 0, names[:3])
+
+
+def missing(runner, verify):
+    """Without their programs in the path compilers are skips, and the report says so."""
+    folder = runner.path("path")
+    folder.mkdir()
+    (folder / "python3").symlink_to(os.path.realpath(sys.executable))
+    before, os.environ["PATH"] = os.environ["PATH"], str(folder)
+    try:
+        result, report = verify(runner, "--compile", "--quick", "--case", "half f32:f32*", name="missing.json")
+    finally:
+        os.environ["PATH"] = before
+    skips = {one["what"]: one["why"] for one in report["compiled"]["skips"]}
+    runner.check("missing compilers are listed", result.status == 0 and "ocloc is not in the path" in skips.get("ocloc", "")
+                 and "spirv-val" in skips and "skip ocloc: " in result.output, skips)
+    runner.check("and nothing of them is compiled", not any(one["compiler"] != "RADV" for one in report["compiled"]["results"]))
+
+
+def meddled(runner, source):
+    """Lines of the tool for kernels that fuse, and for some that are no OpenCL C."""
+    if not shutil.which("clang-15") and not shutil.which("ocloc"):
+        runner.skip("meddled kernels", "there is no OpenCL compiler")
+        return
+    for what, old, new, text in (("fuses", "as_float(u)", "fma(as_float(u), 1.5f, 0.5f)", "multiply and add at once"),
+                                 ("does not compile", "__kernel void", "__kernel nothing", "error")):
+        program = runner.path("meddler")
+        program.write_text(MEDDLER.format(program=shlex.quote(str(pathlib.Path(runner.program).resolve())), old=old, new=new))
+        program.chmod(0o755)
+        done = subprocess.run([sys.executable, "-B", tool_folder(source) / "main.py", program, "--quick"], capture_output=True,
+                              text=True, check=False, timeout=300)
+        results = [one["result"] for one in map(json.loads, done.stdout.splitlines()) if "result" in one]
+        bad = [one for one in results if one["compiler"] in ("ocloc", "clang amdgcn", "clang nvptx64")]
+        runner.check(f"a kernel that {what} fails", bad and all(one["verdict"] == "failed" and text in one["text"] for one in bad),
+                     bad[:2])
+        runner.check("and no other does", all(one["verdict"] == "compiled" for one in results if one not in bad))

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include "compile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../cli/message.h"
+#include "child.h"
+#include "text_file.h"
+#include "worker.h"
+
+#define COMPILED "compiled"
+
+struct hearing {
+    cJSON *compiled;
+    struct progress *progress;
+};
+
+static void keep(cJSON *compiled, const char *list, const cJSON *line, const char *key) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(line, key);
+    if (cJSON_IsObject(item))
+        cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(compiled, list), cJSON_Duplicate(item, true));
+}
+
+static void hear_line(void *user, const char *text) {
+    struct hearing *hearing = user;
+    cJSON *line = cJSON_Parse(text);
+    const cJSON *count = cJSON_GetObjectItemCaseSensitive(line, "count");
+    keep(hearing->compiled, "compilers", line, "compiler");
+    keep(hearing->compiled, "results", line, "result");
+    keep(hearing->compiled, "controls", line, "control");
+    keep(hearing->compiled, "skips", line, "skip");
+    if (cJSON_IsNumber(count) && count->valuedouble >= 0)
+        progress_begin(hearing->progress, "compiling", (uint64_t)count->valuedouble);
+    if (cJSON_HasObjectItem(line, "done"))
+        progress_add(hearing->progress, 1);
+    cJSON_Delete(line);
+}
+
+// The tool lies beside the sources, or where it was installed.
+static const char *find_tool(void) {
+    static const char *const places[] = {COMPILE_TOOL_SOURCE, COMPILE_TOOL_INSTALLED};
+    return text_file_is_there(places[0]) ? places[0] : places[1];
+}
+
+static char *whole_path(const char *program) {
+#ifdef _WIN32
+    (void)program;
+    return NULL;
+#else
+    return realpath(program, NULL); // another process's /proc/self is another program
+#endif
+}
+
+static int run_tool(const struct verify_options *options, cJSON *compiled, struct progress *progress) {
+    char descriptor[16];
+    char *program = whole_path(options->program);
+    struct hearing hearing = {compiled, progress};
+    struct child_end end = {.fate = CHILD_NOT_STARTED};
+    const char *const arguments[] = {"python3",  find_tool(),
+                                     program,    "--descriptor",
+                                     descriptor, options->level == VERIFY_QUICK ? "--quick" : NULL,
+                                     NULL};
+    snprintf(descriptor, sizeof descriptor, "%d", VERIFY_WORKER_DESCRIPTOR);
+    *progress = (struct progress){0};
+    // A compiler may take as long as the tool lets it, for each of the kernels that a line waits for.
+    if (program)
+        child_run(arguments, "", options->seconds > 300 ? options->seconds : 300, hear_line, &hearing, &end);
+    progress_end(progress);
+    free(program);
+    if (end.fate == CHILD_DONE && !end.status)
+        return STATUS_OK;
+    message("%s: %s", find_tool(),
+            *end.text ? end.text : "python3, which compiles for hardware that is not here, does not start");
+    return STATUS_DEVICE;
+}
+
+int compile_all(const struct verify_options *options, const cJSON *before, struct progress *progress,
+                cJSON *report) {
+    static const char *const lists[] = {"compilers", "results", "controls", "skips"};
+    const cJSON *known = cJSON_GetObjectItemCaseSensitive(before, COMPILED);
+    if (known) {
+        cJSON_AddItemToObject(report, COMPILED, cJSON_Duplicate(known, true));
+        return STATUS_OK;
+    }
+    cJSON *compiled = cJSON_CreateObject();
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
+        cJSON_AddArrayToObject(compiled, lists[i]);
+    int result = run_tool(options, compiled, progress);
+    if (result)
+        cJSON_Delete(compiled);
+    else
+        cJSON_AddItemToObject(report, COMPILED, compiled);
+    return result;
+}
+
+static bool is_good(const cJSON *result) {
+    const char *verdict = summary_text(result, "verdict");
+    return strcmp(verdict, COMPILED) == 0 || strcmp(verdict, "passed") == 0;
+}
+
+static double complain(const cJSON *list, cJSON *problems) {
+    const cJSON *one;
+    double good = 0;
+    cJSON_ArrayForEach(one, list) {
+        good += is_good(one);
+        if (is_good(one))
+            continue;
+        cJSON *problem = cJSON_CreateObject();
+        cJSON_AddStringToObject(problem, "device", summary_text(one, "name"));
+        cJSON_AddStringToObject(problem, "text", summary_text(one, "text"));
+        cJSON_AddItemToArray(problems, problem);
+    }
+    return good;
+}
+
+double compile_judge(cJSON *report) {
+    const cJSON *compiled = cJSON_GetObjectItemCaseSensitive(report, COMPILED);
+    cJSON *problems = cJSON_GetObjectItemCaseSensitive(report, "problems");
+    (void)complain(cJSON_GetObjectItemCaseSensitive(compiled, "controls"), problems);
+    return complain(cJSON_GetObjectItemCaseSensitive(compiled, "results"), problems);
+}
+
+// ------------------------------------------------------------------------------------------------- text
+
+// From the least to the most of a number, among the results of a target.
+struct span {
+    double least, most;
+    bool is_there;
+};
+
+static void widen(struct span *span, const cJSON *result, const char *key) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(result, key);
+    if (!cJSON_IsNumber(item))
+        return;
+    if (!span->is_there || item->valuedouble < span->least)
+        span->least = item->valuedouble;
+    if (!span->is_there || item->valuedouble > span->most)
+        span->most = item->valuedouble;
+    span->is_there = true;
+}
+
+static void print_span(const struct span *span) {
+    char text[48] = "-";
+    if (span->is_there && span->least < span->most)
+        snprintf(text, sizeof text, "%.0f-%.0f", span->least, span->most);
+    else if (span->is_there)
+        snprintf(text, sizeof text, "%.0f", span->least);
+    printf(" %12s", text);
+}
+
+static bool is_of(const cJSON *result, const cJSON *first) {
+    return strcmp(summary_text(result, "compiler"), summary_text(first, "compiler")) == 0 &&
+           strcmp(summary_text(result, "target"), summary_text(first, "target")) == 0;
+}
+
+// A line for all kernels of one target, which follow one another. Returns the first of the next.
+static const cJSON *print_target(const cJSON *first) {
+    static const char *const keys[] = {"registers", "spills", "instructions", "fused", "mixed"};
+    enum { KEYS = sizeof keys / sizeof *keys };
+    struct span spans[KEYS] = {{0}};
+    const cJSON *result = first;
+    int good = 0;
+    for (; result && is_of(result, first); result = result->next) {
+        good += is_good(result);
+        for (size_t i = 0; i < KEYS; ++i)
+            widen(&spans[i], result, keys[i]);
+    }
+    printf("  %-15.40s %-11.40s %8d", summary_text(first, "compiler"), summary_text(first, "target"), good);
+    for (size_t i = 0; i < KEYS; ++i)
+        print_span(&spans[i]);
+    printf("\n");
+    return result;
+}
+
+double compile_print(const cJSON *report) {
+    const cJSON *compiled = cJSON_GetObjectItemCaseSensitive(report, COMPILED), *one;
+    const cJSON *results = cJSON_GetObjectItemCaseSensitive(compiled, "results");
+    const cJSON *controls = cJSON_GetObjectItemCaseSensitive(compiled, "controls");
+    int good = 0, caught = 0;
+    if (!compiled)
+        return 0;
+    printf(
+        "compiled for hardware that is not here, and not run\n  %-15s %-11s %8s %12s %12s %12s %12s %12s\n",
+        "compiler", "target", "kernels", "registers", "spills", "instructions", "fused", "mixed");
+    for (one = results ? results->child : NULL; one;)
+        one = print_target(one);
+    cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(compiled, "compilers"))
+        printf("  %s: %s\n", summary_text(one, "name"), summary_text(one, "version"));
+    cJSON_ArrayForEach(one, results) good += is_good(one);
+    cJSON_ArrayForEach(one, controls) caught += is_good(one);
+    cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(compiled, "skips"))
+        printf("  skip %s: %s\n", summary_text(one, "what"), summary_text(one, "why"));
+    printf("  %d of %d kernels compiled; controls: %d of %d faults were noticed\n\n", good,
+           cJSON_GetArraySize(results), caught, cJSON_GetArraySize(controls));
+    return cJSON_GetArraySize(results) - good;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+//
+// Kernels compiled for hardware that is not here: what tools/compile says of them, in the report.
+#ifndef ROPE2D_VERIFY_COMPILE_H
+#define ROPE2D_VERIFY_COMPILE_H
+
+#include <cjson/cJSON.h>
+
+#include "../cli/progress.h"
+#include "verify.h"
+
+// Compiles, and adds to the report under "compiled" what became of it; from the report that is resumed where
+// that has it. Returns an exit status, having said what is wrong.
+int compile_all(const struct verify_options *options, const cJSON *before, struct progress *progress,
+                cJSON *report);
+
+// Adds to the report's problems what did not compile or was not noticed. The number of kernels that compiled.
+double compile_judge(cJSON *report);
+
+// Prints what people read. The number of kernels that did not compile.
+double compile_print(const cJSON *report);
+
+#endif
