@@ -94,7 +94,7 @@ def missing(runner, verify):
     (folder / "python3").symlink_to(os.path.realpath(sys.executable))
     before, os.environ["PATH"] = os.environ["PATH"], str(folder)
     try:
-        result, report = verify(runner, "--compile", "--quick", "--case", "half f32:f32*", name="missing.json")
+        result, report = verify(runner, "--compile", "--quick", "--case", "half f32:f32*", name="bare.json")
     finally:
         os.environ["PATH"] = before
     skips = {one["what"]: one["why"] for one in report["compiled"]["skips"]}
