@@ -235,6 +235,10 @@ def draw_roofline(data):
                 if points:
                     handles[f"{element}, {word}"] = axes.scatter(
                         *zip(*points), s=14, edgecolors=color, facecolors=color if in_place else "none", linewidths=0.9)
+            points = [(point["bytes"] / 2**20, point["rate"]) for point in panel["limits"] if point["element"] == element]
+            if points:
+                handles[f"{element}, limit in place"] = axes.scatter(*zip(*points), s=60, marker="_", color=color,
+                                                                     linewidths=1.2)
         axes.set(xscale="log", yscale="log", title=panel["title"])
         axes.title.set_fontsize(9)
         axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))

@@ -116,7 +116,7 @@ struct bench_group {
     uint32_t sets;       // buffers that take turns
     bool past_caches;
     double fill_seconds;  // of all buffers
-    double least_seconds; // of the fewest rounds, the search and the checks
+    double least_seconds; // of the fewest rounds and the checks
     struct bench_baseline driver_copy;
     struct bench_best moves[BENCH_MOVES]; // all but the driver's copy
     struct bench_row rows[BENCH_ROTATIONS];

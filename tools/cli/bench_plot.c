@@ -8,6 +8,8 @@
 #include "plot_tool.h"
 
 static void add_point(cJSON *array, const struct bench_group *group, const struct bench_timing *timing) {
+    if (!timing->runs) // not measured
+        return;
     double numbers[] = {(double)group->bytes, bench_rate(group, timing)};
     cJSON_AddItemToArray(array, cJSON_CreateDoubleArray(numbers, 2));
 }
@@ -26,6 +28,18 @@ static void add_rows(cJSON *array, const struct bench_group *group) {
     }
 }
 
+// What the loads, conversions and stores alone reach in place.
+static void add_limit(cJSON *array, const struct bench_group *group) {
+    const struct bench_timing *timing = &bench_baseline_of(group, BENCH_LIMIT_IN)->timing;
+    if (!timing->runs)
+        return;
+    cJSON *point = cJSON_CreateObject();
+    cJSON_AddNumberToObject(point, "bytes", (double)group->bytes);
+    cJSON_AddNumberToObject(point, "rate", bench_rate(group, timing));
+    cJSON_AddStringToObject(point, "element", bench_element_names[group->what.element]);
+    cJSON_AddItemToArray(array, point);
+}
+
 static bool is_alike(const struct bench_group *a, const struct bench_group *b) {
     return a->backend == b->backend && a->what.threads == b->what.threads &&
            strcmp(a->device, b->device) == 0;
@@ -41,6 +55,7 @@ static cJSON *panel(const struct bench_results *results, size_t first, size_t *e
                  group->what.threads > 1 ? "s" : "");
     cJSON_AddStringToObject(object, "title", title);
     cJSON *rotations = cJSON_AddArrayToObject(object, "rotations");
+    cJSON *limits = cJSON_AddArrayToObject(object, "limits");
     cJSON *copy = cJSON_AddArrayToObject(object, "copy");
     cJSON *driver = cJSON_AddArrayToObject(object, "driver_copy");
     cJSON *scale = cJSON_AddArrayToObject(object, "scale");
@@ -49,6 +64,7 @@ static cJSON *panel(const struct bench_results *results, size_t first, size_t *e
         if (each->what.in_cache) // another limit than memory's
             continue;
         add_rows(rotations, each);
+        add_limit(limits, each);
         add_point(copy, each, &bench_baseline_of(each, BENCH_COPY)->timing);
         add_point(driver, each, &each->driver_copy.timing);
         add_point(scale, each, &bench_baseline_of(each, BENCH_SCALE)->timing);
