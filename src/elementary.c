@@ -241,8 +241,10 @@ static struct double_double reduce(double x, int *quadrant) {
 
     struct double_double fraction = {0.0, 0.0};
     double weight = 0x1p-30;
-    for (int i = 0; i < WINDOW_WORDS; i++, weight *= 0x1p-32)
+    for (int i = 0; i < WINDOW_WORDS; i++) {
         fraction = add(fraction, (struct double_double){turns[i] * weight, 0.0});
+        weight *= 0x1p-32;
+    }
     const struct double_double angle = multiply(fraction, HALF_PI);
     return negative ? negate(angle) : angle;
 }

@@ -28,6 +28,6 @@ char *rope2d_file_read(const rope2d_host *host, const char *path, uint64_t *size
     if (file == NULL)
         return NULL;
     char *text = read_open(host, file, size);
-    fclose(file);
+    (void)fclose(file);
     return text;
 }

@@ -85,11 +85,11 @@ enum { LONGEST = 48 };
 static uint32_t edits(const char *a, const char *b) {
     uint32_t row[LONGEST + 1];
     uint32_t width = 0;
-    for (; b[width] != 0 && width < LONGEST; width++)
+    for (; width < LONGEST && b[width] != 0; width++)
         row[width] = width;
     row[width] = width;
     uint32_t i = 0;
-    for (; a[i] != 0 && i < LONGEST; i++) {
+    for (; i < LONGEST && a[i] != 0; i++) {
         uint32_t diagonal = row[0];
         row[0] = i + 1;
         for (uint32_t j = 0; j < width; j++) {

@@ -15,23 +15,43 @@ enum { THREADS = 4, ROUNDS = 3 };
 
 static tally counts;
 
-// ------------------------------------------------------------------------------------------ names of errors
+// ------------------------------------------------------------------------------------------ errors and
+// versions
 
 static void check_error(cl_int code, const char *name, rope2d_status status) {
     captured_log log = {"", false};
     const rope2d_host host = captured_host(&log);
     const rope2d_cl cl = {.host = &host};
     char line[160];
-    (void)snprintf(line, sizeof(line), "OpenCL: clSomething: %s (%d)", name, (int)code);
+    (void)snprintf(line, sizeof(line), "OpenCL: clSomething: %s (%d)\n", name, (int)code);
     tally_check(&counts, rope2d_cl_failed(&cl, "clSomething", code) == status && strcmp(log.text, line) == 0,
                 "%d: %s", (int)code, log.text);
 }
 
-static void check_errors(void) {
+static void check_texts(void) {
     check_error(CL_DEVICE_NOT_FOUND, "CL_DEVICE_NOT_FOUND", ROPE2D_ERROR_DEVICE_LOST);
     check_error(CL_OUT_OF_HOST_MEMORY, "CL_OUT_OF_HOST_MEMORY", ROPE2D_ERROR_HOST_MEMORY);
     check_error(CL_INVALID_KERNEL_ARGS, "CL_INVALID_KERNEL_ARGS", ROPE2D_ERROR_DRIVER);
     check_error(CL_INVALID_LINKER_OPTIONS, "CL_INVALID_LINKER_OPTIONS", ROPE2D_ERROR_COMPILE);
+    static const struct {
+        const char *text;
+        uint32_t version;
+    } versions[] = {
+        {"OpenCL 1.2 pocl", 102},
+        {"OpenCL 3.0", 300},
+        {"OpenCL 2.1 ", 201},
+        {"OpenCL 1.1", 101},
+        {"OpenCL 3", 0},
+        {"OpenCL 99999999999999999999.2", 0},
+        {"OpenCL -1.2", 0},
+        {"OpenCL 1.-1", 199},
+        {"opencl 1.2", 0},
+        {"OpenCL 1.4294967296", 199},
+        {"", 0},
+    };
+    for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++)
+        tally_check(&counts, rope2d_cl_version(versions[i].text) == versions[i].version, "\"%s\" is %u",
+                    versions[i].text, (unsigned)rope2d_cl_version(versions[i].text));
     check_error(-1001, "an error that OpenCL does not name", ROPE2D_ERROR_DRIVER);
 }
 
@@ -314,7 +334,7 @@ int main(int argc, char **argv) {
     uint32_t count = opencl_test_list(&counts, infos);
     rope2d_device *cpu = opencl_test_device(&counts, ROPE2D_BACKEND_CPU, 0, 0, NULL, &log);
     if (!small) {
-        check_errors();
+        check_texts();
         opencl_test_required(&counts, infos, count);
         check_missing_loader();
         if (count > 0)

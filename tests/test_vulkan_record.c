@@ -2,6 +2,7 @@
 //
 // Recording in parts: ranges of a binding's tokens with positions of their own, dispatches that the caller
 // records, and many threads at once; against what the CPU makes of the same bytes.
+#include "internal.h"
 #include "vulkan_watch.h"
 
 #include <pthread.h>
@@ -231,6 +232,50 @@ static void check_self_test(rope2d_device *device) {
     }
 }
 
+// Row numbers larger than a descriptor reaches: a binding sees those of its own positions, and a range of
+// others is refused. The limit is lowered once the rows are there.
+static void check_windows(const owner *own, rope2d_device *device, rope2d_table table) {
+    enum { MANY = 64 * TOKENS, FAR = 50 * TOKENS + 2, RANGE = 12288 };
+    static float coordinates[MANY][2];
+    static unsigned char expected[BYTES];
+    const layout l = {ROPE2D_F32, ROPE2D_F32, table, true, 4, HEAD_DIM, FAR % TOKENS, 16};
+    const layout all = {ROPE2D_F32, ROPE2D_F32, table, true, 4, HEAD_DIM, FAR, 16};
+    const rope2d_vulkan_range same = {FAR + 5, 5, 11}, far = {5, 5, 11};
+    const uint64_t limit = device->info.max_buffer_range;
+    owner_buffer in = {0};
+    rope2d_vulkan_tensor tensors[2];
+    rope2d_vulkan_binding_params params;
+    rope2d_vulkan_binding *binding = NULL;
+    scene made = {.device = device};
+    for (int t = 0; t < MANY; t++)
+        memcpy(coordinates[t], grid[t % TOKENS], sizeof(grid[0]));
+    rope2d_positions_params positions = positions_params(table);
+    positions.tokens = MANY;
+    positions.coordinates = coordinates[0];
+    expect(make_plan(&made, l.in, l.out, table, ROPE2D_PLAN_NO_SELF_TEST), ROPE2D_OK, "plan");
+    expect(rope2d_positions_create(device, &positions, &made.positions), ROPE2D_OK, "positions");
+    tally_check(&counts, owner_buffer_create(own, BYTES, &in), "no memory for tensors");
+    fill(in.mapped, l.in);
+    memcpy(expected, in.mapped, BYTES);
+    make_params(&all, &in, &in, tensors, &params);
+    device->info.max_buffer_range = RANGE;
+    expect(rope2d_vulkan_binding_create(made.plan, made.positions, &params, &binding), ROPE2D_OK, "binding");
+    tally_check(&counts, owner_begin(own), "begin");
+    expect(rope2d_vulkan_record_range(binding, own->commands, &same), ROPE2D_OK, "rows that it sees");
+    expect(rope2d_vulkan_record_range(binding, own->commands, &far), ROPE2D_ERROR_LIMIT, "others");
+    tally_check(&counts, strstr(logged.text, "range.first_token is 5: the row numbers are larger") != NULL,
+                "%s", logged.text);
+    owner_barrier(own);
+    tally_check(&counts, owner_run(own), "run");
+    const rope2d_vulkan_range near = {l.first_token + 5, 5, 11};
+    run_cpu_range(&l, &near, expected, NULL);
+    tally_check(&counts, memcmp(in.mapped, expected, BYTES) == 0, "a window: differs from the CPU");
+    rope2d_vulkan_binding_destroy(binding);
+    device->info.max_buffer_range = limit;
+    clear_scene(&made);
+    owner_buffer_destroy(own, &in);
+}
+
 static void run_device(owner *own, uint32_t flags, bool with_queue, bool pushes) {
     static const layout layouts[] = {
         {ROPE2D_F32, ROPE2D_F32, ROPE2D_TABLE_BUFFER, true, 4, HEAD_DIM, 0, TOKENS},
@@ -249,6 +294,8 @@ static void run_device(owner *own, uint32_t flags, bool with_queue, bool pushes)
     expect(rope2d_vulkan_device_adopt(&params, &device), ROPE2D_OK, "adopt");
     if (device != NULL && pushes)
         check_self_test(device);
+    if (device != NULL)
+        check_windows(own, device, ROPE2D_TABLE_BUFFER);
     for (size_t i = 0; device != NULL && i < sizeof(layouts) / sizeof(layouts[0]); i++) {
         if (!with_queue && layouts[i].table == ROPE2D_TABLE_TEXTURE)
             continue;

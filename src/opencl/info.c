@@ -2,6 +2,7 @@
 #include "opencl.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Text of any length, cut to fit and without the spaces and newlines that some drivers put around it.
@@ -131,18 +132,30 @@ void rope2d_cl_clamp(rope2d_device_info *info) {
         info->buffer_offset_alignment = 128;
 }
 
+uint32_t rope2d_cl_version(const char *text) {
+    static const char before[] = "OpenCL ";
+    const size_t skip = sizeof(before) - 1;
+    char *end = NULL;
+    if (strncmp(text, before, skip) != 0)
+        return 0;
+    const unsigned long major = strtoul(text + skip, &end, 10);
+    if (*end != '.' || major > 99)
+        return 0;
+    const unsigned long minor = strtoul(end + 1, &end, 10);
+    return (uint32_t)(100 * major + (minor < 99 ? minor : 99));
+}
+
 rope2d_status rope2d_cl_check(const rope2d_cl *cl, cl_device_id id, bool *unified) {
     rope2d_status status = ROPE2D_OK;
     cl_bool available = CL_FALSE, compiler = CL_FALSE, little = CL_FALSE, shared = CL_FALSE;
     char version[64] = "";
-    int major = 0, minor = 0;
 
     READ(CL_DEVICE_AVAILABLE, available);
     if (!available)
         return rope2d_fail(cl->host, ROPE2D_ERROR_DEVICE_LOST,
                            "index: the driver says that this device is not available");
     OWN(read_text(cl, id, NULL, CL_DEVICE_VERSION, version, sizeof(version)));
-    if (sscanf(version, "OpenCL %d.%d", &major, &minor) != 2 || major * 100 + minor < 102)
+    if (rope2d_cl_version(version) < 102)
         return rope2d_fail(cl->host, ROPE2D_ERROR_UNSUPPORTED,
                            "index: the device has \"%s\"; OpenCL 1.2 is needed", version);
     READ(CL_DEVICE_COMPILER_AVAILABLE, compiler);

@@ -135,6 +135,8 @@ rope2d_status rope2d_cl_describe(const rope2d_cl *cl, cl_platform_id platform, c
                                  rope2d_device_info *info);
 // To what OpenCL 1.2 guarantees for the full profile.
 void rope2d_cl_clamp(rope2d_device_info *info);
+// 102 of "OpenCL 1.2 ..."; 0 of what is no version.
+uint32_t rope2d_cl_version(const char *text);
 // Refuses devices that cannot run the kernel.
 rope2d_status rope2d_cl_check(const rope2d_cl *cl, cl_device_id id, bool *unified);
 

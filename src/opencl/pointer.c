@@ -7,7 +7,6 @@
 
 #include "../library.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define DEVICE_SVM_CAPABILITIES 0x1053
@@ -20,8 +19,7 @@ static rope2d_status find_svm(const rope2d_cl_device *device, rope2d_cl_pointers
     const rope2d_cl *cl = &device->cl;
     rope2d_status status = ROPE2D_OK;
     cl_bitfield able = 0;
-    int major = 0;
-    if (sscanf(pointers->version, "OpenCL %d", &major) != 1 || major < 2)
+    if (rope2d_cl_version(pointers->version) < 200)
         return ROPE2D_OK;
     CL(cl->GetDeviceInfo(device->id, DEVICE_SVM_CAPABILITIES, sizeof(able), &able, NULL));
     if (able != 0)

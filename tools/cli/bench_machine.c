@@ -15,7 +15,7 @@ static bool read_line(const char *path, char *line, size_t size) {
     FILE *file = fopen(path, "r");
     bool found = file && fgets(line, (int)size, file);
     if (file)
-        fclose(file);
+        (void)fclose(file);
     return found;
 }
 
@@ -49,7 +49,7 @@ static void read_memory(struct bench_machine *machine) {
         if (strncmp(line, "MemAvailable:", 13) == 0)
             machine->free_memory = strtoull(line + 13, NULL, 10) << 10;
     if (file)
-        fclose(file);
+        (void)fclose(file);
 }
 
 void bench_machine_read(struct bench_machine *machine) {

@@ -28,7 +28,7 @@ static int read_text(const char *path, char **text) {
     *text = malloc(LONGEST_FILE + 1);
     size_t length = *text ? fread(*text, 1, LONGEST_FILE + 1, file) : 0;
     bool failed = ferror(file) != 0;
-    fclose(file);
+    (void)fclose(file);
     if (!*text || failed || length > LONGEST_FILE) {
         message("%s: must be a readable file of at most %d bytes", path, LONGEST_FILE);
         return STATUS_USAGE;

@@ -170,7 +170,7 @@ enum npy_status npy_read(const struct npy_request *request, struct npy_array *ar
     if (!status && array->header.fortran_order)
         status = order_by_rows(request, array);
     free(text);
-    fclose(file);
+    (void)fclose(file);
     if (status)
         npy_free(array);
     return status;

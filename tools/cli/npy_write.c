@@ -71,7 +71,7 @@ static enum npy_status write_temporary(const struct npy_output *output, const ch
     is_written &= fclose(file) == 0;
     if (is_written)
         return NPY_OK;
-    remove(name);
+    (void)remove(name);
     errno = error;
     return failed(output->path, "cannot be written");
 }
@@ -89,7 +89,7 @@ enum npy_status npy_write(const struct npy_output *outputs, size_t count) {
         if (rename(names[renamed], outputs[renamed].path) != 0)
             status = failed(outputs[renamed].path, "cannot be renamed");
     for (size_t i = renamed; i < written; ++i)
-        remove(names[i]);
+        (void)remove(names[i]);
     for (size_t i = 0; i < MOST_OUTPUTS; ++i)
         free(names[i]);
     return status;

@@ -51,7 +51,7 @@ int plot_tool_run(const cJSON *data, const char *const *options) {
     else
         result = run_tool(file, options);
     if (file)
-        fclose(file);
+        (void)fclose(file);
     cJSON_free(text);
     return result;
 }

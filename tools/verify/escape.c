@@ -50,7 +50,7 @@ void escape_xml(FILE *file, const char *text) {
         else if (name)
             fputs(name, file);
         else
-            fwrite(at, 1, length, file);
+            (void)fwrite(at, 1, length, file);
         at += length ? length : 1;
     }
 }

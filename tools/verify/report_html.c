@@ -14,7 +14,7 @@ void report_write_html(FILE *file, const cJSON *report) {
     const char *page = asset_text("report.html"), *at = strstr(page, place);
     char *json = text_of_json(report, false);
     if (json && at) {
-        fwrite(page, 1, (size_t)(at - page), file);
+        (void)fwrite(page, 1, (size_t)(at - page), file);
         escape_json_in_html(file, json);
         fputs(at + strlen(place), file);
     }

@@ -22,7 +22,7 @@ static const size_t LARGEST = (size_t)1 << 30;
 static int complain(const char *path, FILE *file) {
     message("%s: %s", path, errno ? strerror(errno) : "cannot be read");
     if (file)
-        fclose(file);
+        (void)fclose(file);
     return STATUS_USAGE;
 }
 
@@ -47,7 +47,7 @@ int text_file_read(const char *path, char **text) {
         *text = NULL;
         return complain(path, file);
     }
-    fclose(file);
+    (void)fclose(file);
     (*text)[size] = '\0';
     return STATUS_OK;
 }
@@ -59,7 +59,7 @@ void text_file_free(char *text) {
 bool text_file_is_there(const char *path) {
     FILE *file = fopen(path, "rb");
     if (file)
-        fclose(file);
+        (void)fclose(file);
     return file != NULL;
 }
 

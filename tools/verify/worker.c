@@ -138,7 +138,7 @@ int verify_worker_main(int argc, char **argv) {
         result = verify_work(&job, tasks, count, write_line, file);
     free(tasks);
     if (file)
-        fclose(file);
+        (void)fclose(file);
     return result;
 }
 #endif
