@@ -217,6 +217,16 @@ def draw_limits(axes, panel, handles):
         handles[word] = line
 
 
+def label_decades(axis):
+    """Plain numbers; where decades are few, twos and fives as well."""
+    numbers = ticker.FuncFormatter(lambda value, _: f"{value:g}")
+    low, high = axis.get_view_interval()
+    axis.set_major_formatter(numbers)
+    axis.set_minor_locator(ticker.LogLocator(subs=(2, 5)))
+    axis.set_minor_formatter(numbers if high < 40 * low else ticker.NullFormatter())
+    axis.set_tick_params(which="minor", labelsize=plt.rcParams["xtick.labelsize"])
+
+
 def draw_roofline(data):
     panels = data["panels"]
     if not panels:
@@ -241,9 +251,8 @@ def draw_roofline(data):
                                                                      linewidths=1.2)
         axes.set(xscale="log", yscale="log", title=panel["title"])
         axes.title.set_fontsize(9)
-        axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.yaxis.set_minor_formatter(ticker.NullFormatter())
+        label_decades(axes.xaxis)
+        label_decades(axes.yaxis)
     for axes in list(grid.flat)[len(panels):]:
         axes.set_axis_off()
     figure.supxlabel("q and k, MiB", color=GREY, fontsize=10)

@@ -44,7 +44,7 @@ def check_group(runner, group):
 
 def check_once(runner, once):
     name = f"{once['device']} once"
-    for key in ("plan_cold", "plan_warm", "plan_again", "positions", "first_apply", "next_apply"):
+    for key in ("plan_cold", "plan_warm", "plan_warm_untested", "plan_in_memory", "plan_again", "positions", "first_apply", "next_apply"):
         runner.check(f"{name}: {key}", once.get(key, 0) > 0, str(once))
     issue = {"cpu": None, "vulkan": "record", "opencl": "enqueue"}[once["device"].split(":")[0]]
     runner.check(f"{name}: {issue}", not issue or once.get(issue, 0) > 0, str(once))
