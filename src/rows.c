@@ -10,7 +10,7 @@
 static rope2d_status allocate_rows(rope2d_positions *positions) {
     const rope2d_host *host = &positions->device->host;
     uint64_t to_a_token = (uint64_t)positions->batch * positions->pattern.row_axes;
-    if (positions->tokens > MAX_ROW_NUMBERS / to_a_token)
+    if (to_a_token > 0 && positions->tokens > MAX_ROW_NUMBERS / to_a_token)
         return rope2d_fail(host, ROPE2D_ERROR_LIMIT,
                            "params.tokens is %" PRIu64 ": with batch %" PRIu32 " and %" PRIu32
                            " row numbers to a token, the limit is %" PRIu64,

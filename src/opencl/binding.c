@@ -376,8 +376,8 @@ static rope2d_status enqueue_part(rope2d_opencl_binding *binding, cl_command_que
     const rope2d_cl_device *device = binding->plan->device->impl;
     const rope2d_cl *cl = &device->cl;
     rope2d_status status = ROPE2D_OK;
-    rope2d_opencl_dispatch dispatch;
-    const cl_event before = events->last;
+    rope2d_opencl_dispatch dispatch = {0};
+    cl_event before = events->last;
     cl_event after = NULL;
     OWN(set_part(binding, part, &dispatch));
     CL(cl->EnqueueNDRangeKernel(queue, dispatch.kernel, 1, NULL, &dispatch.global_size, &dispatch.local_size,
