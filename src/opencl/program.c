@@ -9,6 +9,8 @@
 #define GROUP_SIZE   64
 #define VECTOR_GROUP 128
 
+enum { MOST_CONSTANTS = 16, OPTIONS_SIZE = 384 + MOST_CONSTANTS * 24 }; // units that options spell out
+
 static void log_build(const rope2d_cl_device *device, cl_program program) {
     const rope2d_cl *cl = &device->cl;
     size_t size = 0;
@@ -47,6 +49,17 @@ static kernel_kind choose_kind(const rope2d_plan *plan, bool vector) {
     return kind;
 }
 
+static void add_token_options(char *options, size_t length, const rope2d_plan *plan,
+                              const rope2d_units *units) {
+    length += (size_t)snprintf(options + length, OPTIONS_SIZE - length,
+                               " -DR_RUN=%d -DR_AXES=%u -DR_RUN_UNITS=%uu -DR_RUN_PAIR_UNITS=%uu",
+                               (units->flags & R_EIGHT_FLAG) != 0 ? 8 : 4, (unsigned)plan->pattern.row_axes,
+                               (unsigned)units->count, (unsigned)units->pairs);
+    for (uint32_t i = 0; i < 2 * units->count && units->count <= MOST_CONSTANTS; i++)
+        length += (size_t)snprintf(options + length, OPTIONS_SIZE - length, "%s0x%xu",
+                                   i == 0 ? " -DR_WORDS=" : ",", (unsigned)units->words[i]);
+}
+
 static rope2d_status build(const rope2d_plan *plan, const rope2d_cl_source *source, const kernel_kind *kind,
                            rope2d_cl_variant *variant) {
     rope2d_cl_device *device = plan->device->impl;
@@ -54,20 +67,14 @@ static rope2d_status build(const rope2d_plan *plan, const rope2d_cl_source *sour
     rope2d_cl_cached *compiled = &variant->compiled;
     rope2d_status status = ROPE2D_OK;
     const char *text = source->text;
-    char options[384];
+    char options[OPTIONS_SIZE];
     // Nothing that lets a compiler fuse or reorder: -cl-mad-enable does so in spite of the pragma.
     snprintf(options, sizeof(options),
              "-cl-std=CL1.2 -DR_IN=%uu -DR_OUT=%uu -DR_VECTOR=%d -DR_FLAGS=%uu -DR_TEXTURE=%d",
              (unsigned)plan->in, (unsigned)plan->out, kind->vector, (unsigned)kind->units->flags,
              plan->table_kind == ROPE2D_TABLE_TEXTURE);
-    if (kind->tokens) {
-        const size_t length = strlen(options);
-        snprintf(options + length, sizeof(options) - length,
-                 " -DR_RUN=%d -DR_PAIRS=%u -DR_RUN_UNITS=%uu -DR_RUN_PAIR_UNITS=%uu",
-                 (kind->units->flags & R_EIGHT_FLAG) != 0 ? 8 : 4,
-                 (unsigned)(plan->pattern.pairs > 0 ? plan->pattern.pairs : 1), (unsigned)kind->units->count,
-                 (unsigned)kind->units->pairs);
-    }
+    if (kind->tokens)
+        add_token_options(options, strlen(options), plan, kind->units);
     if (!rope2d_cl_cache_find(device, source, options, KERNEL_NAME, compiled)) {
         CL_MAKE(compiled->program,
                 cl->CreateProgramWithSource(device->context, 1, &text, &source->size, &cl_code));
