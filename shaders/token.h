@@ -4,8 +4,8 @@
 // whole, and goes through their bytes in order. A token's cosines and sines are laid out once, as its
 // channels lie, for all heads; one head alone reads the table where it goes. Built with -DR_RUN, -DR_AXES,
 // -DR_RUN_UNITS and -DR_RUN_PAIR_UNITS: channels of a run, row numbers of a token, units and those that
-// rotate; -DR_WORDS where the units are few, their words; -DR_HARDWARE=1 where the processor's conversions of
-// f16 have been proven.
+// rotate; -DR_WORDS where the units are few, their words; -DR_HARDWARE=1 for the conversions of f16 that a
+// processor has.
 
 #if R_FLAGS & 8 // R_INTERLEAVED_FLAG: each channel has its own cosine
 #define R_SIDES 2
@@ -23,6 +23,10 @@
 #define r_as_floats       R_JOIN(as_, r_floats)
 #define r_as_uints        R_JOIN(as_, r_uints)
 #define r_convert_to(v, type) __builtin_convertvector(v, type)
+
+#ifndef __F16C__
+#undef R_HARDWARE
+#endif
 
 #define R_INLINE static __attribute__((always_inline)) // with what is constant in its arguments
 #define R_UNROLL _Pragma("unroll")
@@ -94,6 +98,20 @@ static r_out r_narrow_bits(r_floats value) {
     return f;
 #endif
 }
+
+#if R_HARDWARE && R_IN == 1
+// What these are judged by before a plan may use them.
+__kernel void rope2d_widen(__global const ushort *in, __global uint *out) {
+    size_t at = 8 * get_global_id(0);
+    vstore8(as_uint8(r_widen_bits(vload8(0, in + at))), 0, out + at);
+}
+#endif
+#if R_HARDWARE && R_OUT == 1
+__kernel void rope2d_narrow(__global const uint *in, __global ushort *out) {
+    size_t at = 8 * get_global_id(0);
+    vstore8(r_narrow_bits(as_float8(vload8(0, in + at))), 0, out + at);
+}
+#endif
 
 static r_out r_pass_bits(r_in bits) {
 #if R_IN == R_OUT

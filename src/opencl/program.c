@@ -9,7 +9,7 @@
 #define GROUP_SIZE   64
 #define VECTOR_GROUP 128
 
-enum { MOST_CONSTANTS = 16, OPTIONS_SIZE = 384 + MOST_CONSTANTS * 24 }; // units that options spell out
+enum { MOST_CONSTANTS = 16, OPTIONS_SIZE = 400 + MOST_CONSTANTS * 24 }; // units that options spell out
 
 static void log_build(const rope2d_cl_device *device, cl_program program) {
     const rope2d_cl *cl = &device->cl;
@@ -60,14 +60,31 @@ static void add_token_options(char *options, size_t length, const rope2d_plan *p
                                    i == 0 ? " -DR_WORDS=" : ",", (unsigned)units->words[i]);
 }
 
+static rope2d_status compile(const rope2d_plan *plan, const rope2d_cl_source *source, const char *options,
+                             rope2d_cl_cached *compiled) {
+    rope2d_cl_device *device = plan->device->impl;
+    const rope2d_cl *cl = &device->cl;
+    const char *text = source->text;
+    rope2d_status status = ROPE2D_OK;
+    if (rope2d_cl_cache_find(device, source, options, KERNEL_NAME, compiled))
+        return ROPE2D_OK;
+    CL_MAKE(compiled->program,
+            cl->CreateProgramWithSource(device->context, 1, &text, &source->size, &cl_code));
+    cl_int code = cl->BuildProgram(compiled->program, 1, &device->id, options, NULL, NULL);
+    if (code != CL_SUCCESS) {
+        log_build(device, compiled->program);
+        status = rope2d_cl_failed(cl, "clBuildProgram(" KERNEL_FILE ")", code);
+    }
+fail:
+    return status;
+}
+
 static rope2d_status build(const rope2d_plan *plan, const rope2d_cl_source *source, const kernel_kind *kind,
                            rope2d_cl_variant *variant) {
     rope2d_cl_device *device = plan->device->impl;
-    const rope2d_cl *cl = &device->cl;
-    rope2d_cl_cached *compiled = &variant->compiled;
     rope2d_status status = ROPE2D_OK;
-    const char *text = source->text;
     char options[OPTIONS_SIZE];
+    bool exact = true;
     // Nothing that lets a compiler fuse or reorder: -cl-mad-enable does so in spite of the pragma.
     snprintf(options, sizeof(options),
              "-cl-std=CL1.2 -DR_IN=%uu -DR_OUT=%uu -DR_VECTOR=%d -DR_FLAGS=%uu -DR_TEXTURE=%d",
@@ -75,16 +92,21 @@ static rope2d_status build(const rope2d_plan *plan, const rope2d_cl_source *sour
              plan->table_kind == ROPE2D_TABLE_TEXTURE);
     if (kind->tokens)
         add_token_options(options, strlen(options), plan, kind->units);
-    if (!rope2d_cl_cache_find(device, source, options, KERNEL_NAME, compiled)) {
-        CL_MAKE(compiled->program,
-                cl->CreateProgramWithSource(device->context, 1, &text, &source->size, &cl_code));
-        cl_int code = cl->BuildProgram(compiled->program, 1, &device->id, options, NULL, NULL);
-        if (code != CL_SUCCESS) {
-            log_build(device, compiled->program);
-            return rope2d_cl_failed(cl, "clBuildProgram(" KERNEL_FILE ")", code);
-        }
+    const size_t length = strlen(options);
+    const bool converts =
+        kind->tokens && (kind->units->flags & R_EIGHT_FLAG) != 0 && rope2d_cl_halves_wanted(device, plan);
+    if (converts)
+        snprintf(options + length, sizeof(options) - length, " -DR_HARDWARE=1");
+    OWN(compile(plan, source, options, &variant->compiled));
+    if (converts)
+        OWN(rope2d_cl_halves_prove(device, plan, variant->compiled.program, &exact));
+    if (!exact) {
+        options[length] = 0;
+        device->cl.ReleaseProgram(variant->compiled.program);
+        variant->compiled.program = NULL;
+        OWN(compile(plan, source, options, &variant->compiled));
     }
-    rope2d_cl_cache_enlist(device, compiled);
+    rope2d_cl_cache_enlist(device, &variant->compiled);
 fail:
     return status;
 }

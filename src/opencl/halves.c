@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+//
+// A processor's conversions of f16, in the kernels of shaders/token.h: used once they gave the portable
+// path's bits on this device, in a program that is about to be used.
+#include "opencl.h"
+
+#include "../halves.h"
+
+#include <string.h>
+
+typedef struct conversion {
+    const char *kernel;
+    uint32_t count;
+    uint32_t in_size;
+    uint32_t out_size;
+} conversion;
+
+static const conversion conversions[] = {
+    [ROPE2D_CL_WIDEN] = {"rope2d_widen", ROPE2D_HALVES, 2, 4},
+    [ROPE2D_CL_NARROW] = {"rope2d_narrow", ROPE2D_HALF_EDGES, 4, 2},
+};
+
+static void fill(void *memory, rope2d_cl_conversion which) {
+    uint16_t *halves = memory;
+    uint32_t *numbers = memory;
+    for (uint32_t i = 0; i < conversions[which].count; i++) {
+        if (which == ROPE2D_CL_WIDEN)
+            halves[i] = (uint16_t)i;
+        else
+            numbers[i] = rope2d_half_edge(i);
+    }
+}
+
+static uint32_t count_wrong(const void *memory, rope2d_cl_conversion which) {
+    const uint16_t *halves = memory;
+    const uint32_t *numbers = memory;
+    uint32_t wrong = 0;
+    for (uint32_t i = 0; i < conversions[which].count; i++) {
+        if (which == ROPE2D_CL_WIDEN)
+            wrong += !rope2d_half_is_widened((uint16_t)i, numbers[i]);
+        else
+            wrong += !rope2d_half_is_narrowed(rope2d_half_edge(i), halves[i]);
+    }
+    return wrong;
+}
+
+static rope2d_status run(const rope2d_cl_device *device, cl_kernel kernel, const conversion *each,
+                         rope2d_cl_staging *in, rope2d_cl_staging *out) {
+    const rope2d_cl *cl = &device->cl;
+    const size_t items = each->count / 8;
+    rope2d_status status = ROPE2D_OK;
+    CL(cl->SetKernelArg(kernel, 0, sizeof(cl_mem), &in->memory));
+    CL(cl->SetKernelArg(kernel, 1, sizeof(cl_mem), &out->memory));
+    CL(cl->EnqueueNDRangeKernel(device->queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL));
+fail:
+    return status;
+}
+
+static rope2d_status test(const rope2d_cl_device *device, cl_program program, rope2d_cl_conversion which,
+                          uint32_t *wrong) {
+    const rope2d_cl *cl = &device->cl;
+    const conversion *each = &conversions[which];
+    const uint64_t in_bytes = (uint64_t)each->count * each->in_size;
+    const uint64_t out_bytes = (uint64_t)each->count * each->out_size;
+    rope2d_cl_staging in, out;
+    rope2d_status status = ROPE2D_OK;
+    cl_kernel kernel = NULL;
+    memset(&in, 0, sizeof(in));
+    memset(&out, 0, sizeof(out));
+    CL_MAKE(kernel, cl->CreateKernel(program, each->kernel, &cl_code));
+    OWN(rope2d_cl_staging_reserve(device, &in, in_bytes));
+    OWN(rope2d_cl_staging_reserve(device, &out, out_bytes));
+    OWN(rope2d_cl_staging_map(device, &in, CL_MAP_WRITE_INVALIDATE_REGION, in_bytes));
+    fill(in.mapped, which);
+    OWN(rope2d_cl_staging_unmap(device, &in));
+    OWN(rope2d_cl_staging_map(device, &out, CL_MAP_WRITE_INVALIDATE_REGION, out_bytes));
+    memset(out.mapped, 0xa5, (size_t)out_bytes); // what the kernel does not write is wrong
+    OWN(rope2d_cl_staging_unmap(device, &out));
+    OWN(run(device, kernel, each, &in, &out));
+    OWN(rope2d_cl_staging_map(device, &out, CL_MAP_READ, out_bytes));
+    *wrong = count_wrong(out.mapped, which);
+    OWN(rope2d_cl_staging_unmap(device, &out));
+fail:
+    if (kernel)
+        cl->ReleaseKernel(kernel);
+    rope2d_cl_staging_destroy(device, &in);
+    rope2d_cl_staging_destroy(device, &out);
+    device->cl.Finish(device->queue);
+    return status;
+}
+
+static bool needs(const rope2d_plan *plan, rope2d_cl_conversion which) {
+    return (which == ROPE2D_CL_WIDEN ? plan->in : plan->out) == ROPE2D_F16;
+}
+
+static rope2d_cl_proof look_up(rope2d_cl_device *device, rope2d_cl_conversion which) {
+    rope2d_lock_take(&device->cache.lock);
+    const rope2d_cl_proof proof = device->proofs[which];
+    rope2d_lock_give(&device->cache.lock);
+    return proof;
+}
+
+bool rope2d_cl_halves_wanted(rope2d_cl_device *device, const rope2d_plan *plan) {
+    bool any = false, all = true;
+    for (int which = 0; which < ROPE2D_CL_CONVERSIONS; which++) {
+        if (!needs(plan, which))
+            continue;
+        const rope2d_cl_proof proof = look_up(device, which);
+        any = true;
+        all = all && (proof == ROPE2D_CL_EXACT || (proof == ROPE2D_CL_UNKNOWN && plan->may_test));
+    }
+    return any && all;
+}
+
+rope2d_status rope2d_cl_halves_prove(rope2d_cl_device *device, const rope2d_plan *plan, cl_program program,
+                                     bool *exact) {
+    *exact = true;
+    for (int which = 0; which < ROPE2D_CL_CONVERSIONS; which++) {
+        uint32_t wrong = 0;
+        if (!needs(plan, which) || look_up(device, which) == ROPE2D_CL_EXACT)
+            continue;
+        ROPE2D_TRY(test(device, program, which, &wrong));
+        rope2d_log(device->cl.host, wrong > 0 ? ROPE2D_LOG_WARNING : ROPE2D_LOG_INFO,
+                   "%s: %u of %u conversions of f16 by the processor have other bits%s",
+                   conversions[which].kernel, (unsigned)wrong, (unsigned)conversions[which].count,
+                   wrong > 0 ? ": integers take their place" : "");
+        rope2d_lock_take(&device->cache.lock);
+        device->proofs[which] = wrong > 0 ? ROPE2D_CL_WRONG : ROPE2D_CL_EXACT;
+        rope2d_lock_give(&device->cache.lock);
+        *exact = *exact && wrong == 0;
+    }
+    return ROPE2D_OK;
+}
