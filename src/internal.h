@@ -164,7 +164,7 @@ struct rope2d_plan {
     rope2d_element out;
     rope2d_table table_kind; // resolved: never AUTO
     rope2d_exactness exactness;
-    bool may_test;                  // what makes it may run kernels on the device
+    bool may_test;                  // making its kernels may run some on the device
     uint32_t tensors_per_dispatch;  // filled by the backend, at least 1
     char kernel[64];                // filled by the backend
     void *impl;                     // the backend's: pipelines or kernels, units on the device

@@ -41,11 +41,12 @@ static rope2d_status fill(rope2d_plan *plan, const rope2d_plan_params *params, b
     plan->out = params->out;
     plan->table_kind = params->table == ROPE2D_TABLE_AUTO ? device->info.default_table : params->table;
     plan->exactness = ROPE2D_UNTESTED;
-    plan->may_test = !(params->flags & ROPE2D_PLAN_NO_SELF_TEST) && !device->lacks_queue;
+    const bool may_test = !(params->flags & ROPE2D_PLAN_NO_SELF_TEST) && !device->lacks_queue;
+    plan->may_test = may_test;
     plan->tensors_per_dispatch = 1;
     ROPE2D_TRY(rope2d_pattern_create(&plan->pattern, params->spec, &device->host));
     ROPE2D_TRY(rope2d_kernels_take(plan, !(params->flags & ROPE2D_PLAN_NO_COMPILE), compiled));
-    if (!plan->may_test)
+    if (!may_test) // taken from a plan that is there, the kernels brought that plan's
         return ROPE2D_OK;
     plan->exactness = rope2d_kernels_verdict(plan);
     if (plan->exactness != ROPE2D_UNTESTED || (params->flags & ROPE2D_PLAN_NO_COMPILE))

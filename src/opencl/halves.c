@@ -102,7 +102,7 @@ static rope2d_cl_proof look_up(rope2d_cl_device *device, rope2d_cl_conversion wh
 
 bool rope2d_cl_halves_wanted(rope2d_cl_device *device, const rope2d_plan *plan) {
     bool any = false, all = true;
-    for (int which = 0; which < ROPE2D_CL_CONVERSIONS; which++) {
+    for (unsigned which = 0; which < ROPE2D_CL_CONVERSIONS; which++) {
         if (!needs(plan, which))
             continue;
         const rope2d_cl_proof proof = look_up(device, which);
@@ -115,7 +115,7 @@ bool rope2d_cl_halves_wanted(rope2d_cl_device *device, const rope2d_plan *plan) 
 rope2d_status rope2d_cl_halves_prove(rope2d_cl_device *device, const rope2d_plan *plan, cl_program program,
                                      bool *exact) {
     *exact = true;
-    for (int which = 0; which < ROPE2D_CL_CONVERSIONS; which++) {
+    for (unsigned which = 0; which < ROPE2D_CL_CONVERSIONS; which++) {
         uint32_t wrong = 0;
         if (!needs(plan, which) || look_up(device, which) == ROPE2D_CL_EXACT)
             continue;
