@@ -65,6 +65,8 @@ def test(runner, verify, shim):
                      and all(c["verdict"] == "passed" for c in report["devices"][0]["controls"]))
         if what == "crash":
             known(runner, verify, device, all_cases, case, bad)
+    if not runner.is_quick:
+        stuck(runner, verify, device, early, own[early])
     flaky(runner, verify, device)
     os.environ["ROPE2D_SHIM"] = f"late:{trigger}"
     result, report = verify(runner, "--case", all_cases, device=device, name="late.json")
@@ -82,6 +84,27 @@ def test(runner, verify, shim):
                  report["problems"])
     for variable in ("VK_DRIVER_FILES", "VK_ICD_FILENAMES", "ROPE2D_SHIM", "ROPE2D_OPENCL_LOADER"):
         del os.environ[variable]
+
+
+def stuck(runner, verify, device, case, size):
+    """A device that never answers again: what comes later has no verdict, and a run that goes on begins there."""
+    path = runner.path("stuck")
+    os.environ["ROPE2D_SHIM"] = f"stick:{size}:{path}"
+    options = ["--case", pattern(*CASES), "--time-limit", "2"]
+    result, report = verify(runner, *options, device=device, name="stuck.json")
+    got = verdicts(report)
+    names = list(got)
+    first = next(index for index, name in enumerate(names) if got[name] != "passed")
+    runner.check("stuck: the case hangs, and what comes later has no verdict", result.status == 1
+                 and names[first].startswith(case) and got[names[first]] == "hung" and len(names) > first + 3
+                 and all(got[name] == "no verdict" for name in names[first + 1:])
+                 and "does not answer any more" in result.output, got)
+    path.unlink()
+    os.environ["ROPE2D_SHIM"] = ""
+    result, report = verify(runner, *options, "--resume", device=device, name="stuck.json")
+    again = verdicts(report)
+    runner.check("stuck: what had no verdict is run later", again[names[first]] == "hung" and all(
+        again[name] == "passed" for name in names if name != names[first]), again)
 
 
 def flaky(runner, verify, device):

@@ -4,6 +4,9 @@
 //
 //     crash:SIZE   hang:SIZE   lose:SIZE     a dispatch of SIZE invocations
 //     late:SIZE                              the first dispatch after one of SIZE invocations crashes
+//     stick:SIZE:FILE                        a dispatch of SIZE invocations, and all after it in any process:
+//     FILE is
+//                                            then there
 //     flaky:SIZE                             dispatches of SIZE invocations do nothing but the first time
 //     list:1                                 listing the platforms crashes
 //     log                                    each dispatch's size is printed on stderr
@@ -44,6 +47,17 @@ static unsigned long when(const char *what) {
     return strtoul(text + length + 1, NULL, 10);
 }
 
+// Where the device is stuck once a dispatch of this size came.
+static int is_stuck(unsigned long size) {
+    const char *text = getenv("ROPE2D_SHIM");
+    const char *path = when("stick") != 0 ? strrchr(text, ':') + 1 : NULL;
+    FILE *file = path == NULL ? NULL : fopen(path, size == when("stick") ? "a" : "r");
+    if (file == NULL)
+        return 0;
+    (void)fclose(file);
+    return 1;
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims,
                                                        const size_t *offset, const size_t *global,
                                                        const size_t *local, cl_uint waits,
@@ -58,7 +72,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, c
         (void)fprintf(stderr, "%lu\n", size);
     if (size == when("crash") || is_late)
         crash();
-    while (size == when("hang"))
+    while (size == when("hang") || is_stuck(size))
         (void)sleep(1);
     if (size == when("flaky") && was_there++)
         return CL_SUCCESS;

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import zlib
 
 FEW = "half f32:f32*,odd_gaps,preset/dinov3,special_values f16:f16*"
 # What a driver or a file could be called, and what becomes of it where somebody forgets to escape.
@@ -132,6 +133,10 @@ def pages(runner, report, merged):
     dom = browse(runner, chromium, "page.html", "#filter=odd_gaps%20f16&sort=2")
     wanted = [one["name"] for one in report["devices"][0]["results"] if "odd_gaps" in one["name"] and "f16" in one["name"]]
     runner.check("it filters", wanted and f"{len(wanted)} of {cases} cases" in dom and shown_rows(dom) == len(wanted), len(wanted))
+    order = [float(text) for text in re.findall(r'<td class="number">([\d.]+)</td>', browse(runner, chromium, "page.html", "#sort=2")
+             .split("<h2>Cases</h2>")[1].split("</table>")[0])]
+    runner.check("it sorts", len(order) == cases and order == sorted(order) and order[0] < order[-1], order)
+    themes(runner, chromium)
     dom = browse(runner, chromium, "merged.html", "#verdict=failed")
     runner.check("it filters by verdict", f"1 of {cases + 1} cases" in dom)
     title = re.search(r"<title>(.*?)</title>", dom).group(1)
@@ -139,15 +144,34 @@ def pages(runner, report, merged):
                  and "&lt;/script&gt;&lt;script&gt;" in dom, title)
 
 
+def first_pixel(path):
+    """Of a PNG of 8 bits, which begins with a row whose filter changes nothing before the first pixel."""
+    data, packed = path.read_bytes()[8:], b""
+    while data:
+        length = int.from_bytes(data[:4], "big")
+        packed += data[8:8 + length] if data[4:8] == b"IDAT" else b""
+        data = data[12 + length:]
+    return tuple(zlib.decompress(packed)[1:4])
+
+
+def themes(runner, chromium):
+    """The page follows the reader's system."""
+    for theme, options, colour in (("light", [], (255, 255, 255)),
+                                   ("dark", ["--blink-settings=preferredColorScheme=0", "--force-dark-mode"], (0x15, 0x18, 0x1c))):
+        picture = runner.path(f"{theme}.png")
+        browse(runner, chromium, "page.html", "#filter=half", [*options, "--hide-scrollbars", f"--screenshot={picture}"])
+        runner.check(f"a {theme} page", first_pixel(picture) == colour, first_pixel(picture))
+
+
 def shown_rows(dom):
     table = dom.split("<h2>Cases</h2>")[1].split("</table>")[0].split("<tbody>")[1]
     return len(re.findall(r"<tr>", table))
 
 
-def browse(runner, chromium, name, fragment):
+def browse(runner, chromium, name, fragment, options=("--dump-dom",)):
     """The page as the browser has built it; a message on its console is a failure."""
     command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={runner.path('browser')}",
-               "--enable-logging=stderr", "--v=0", "--dump-dom", runner.path(name).as_uri() + fragment]
+               "--enable-logging=stderr", "--v=0", *options, runner.path(name).as_uri() + fragment]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "LC_ALL": "C.UTF-8"})
     messages = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
     runner.check(f"{name}{fragment}: no message on the console", done.returncode == 0 and not messages, messages[:3])

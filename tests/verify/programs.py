@@ -14,6 +14,8 @@ how, runner, case, out = sys.argv[1:]
 is_half = json.loads((pathlib.Path(case) / "case.json").read_text())["name"] == "half"
 if is_half and how == "crash":
     os.kill(os.getpid(), signal.SIGABRT)
+if how == "hang always":
+    time.sleep(600)
 if is_half and how == "hang":
     time.sleep(600)
 if is_half and how == "exit":
@@ -87,10 +89,19 @@ def example(runner, source):
     del os.environ["TMPDIR"]
 
 
+def hanging(runner, command):
+    """After three hangs nothing more is tried."""
+    result, device = run(runner, command.replace("HOW", "'hang always'"), "--case", "half,rows", "--time-limit", "1", name="always.json")
+    got = [one["verdict"] for one in device["controls"] + device["results"]]
+    runner.check("a program that always hangs is given up", result.status == 1 and got == ["hung"] * 3 + ["no verdict"] * (len(got) - 3)
+                 and len(got) > 6, got)
+
+
 def bad(runner, source):
     path = runner.path("bad_runner.py")
     path.write_text(BAD)
     example_path = source.resolve() / "examples" / "verify_runner.py"
+    hanging(runner, " ".join(map(shlex.quote, [sys.executable, str(path)])) + f" HOW {shlex.quote(str(example_path))} {{case}} {{out}}")
     for how, verdict, tier, text in (("crash", "crashed", None, ""), ("hang", "hung", None, "no answer"),
                                      ("exit", "failed", None, "no such device"),
                                      ("missing", "failed", None, "k_out.npy is not there"),

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: MIT
 """Test `rope2d verify` as its users see it.
 
-usage: test_verify.py ROPE2D SOURCE_ROOT [--shim LOADER] [PART...]   parts: report options known resume outputs programs
+usage: test_verify.py ROPE2D SOURCE_ROOT [--shim LOADER] [PART...]   parts: report options progress known resume outputs programs
     compiled bad; default: all
 """
 import hashlib
 import json
 import os
 import pathlib
+import re
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
@@ -67,6 +69,13 @@ def test_report(runner, source):
         runner.check("hashes are those of the modules", not wrong, wrong)
     else:
         runner.skip("hashes of modules", "no Vulkan, or ROPE2D_BUILD_ROOT is not set")
+    os.environ["ROPE2D_SHADERS"] = str(source.resolve() / "shaders")
+    _, other = verify(runner, "--case", "half f32:f32*", name="shaders.json")
+    del os.environ["ROPE2D_SHADERS"]
+    ours = {pathlib.Path(one["name"]).name: one["sha256"] for one in other["sources"] if one["kind"] == "file"}
+    runner.check("kernels of a folder are named", ours.get("core.h") == hashlib.sha256(
+        (source / "shaders/core.h").read_bytes()).hexdigest() and "rope2d.cl" in ours and not any(
+            one["kind"] == "file" for one in report["sources"]), ours)
     runner.check("sources have hashes", all(len(one["sha256"]) == 64 for one in report["sources"]))
     runner.check("the last line counts", result.output.splitlines()[-1] == f"{len(results)} passed, 0 failed, 0 skipped")
 
@@ -99,6 +108,29 @@ def test_options(runner, _source):
     runner.expect("the worker's verb is none", ["verify-worker", "9"], 2, "for rope2d verify alone")
     runner.expect("a folder that is not there", ["verify", "--device", "cpu", "--case", FEW, "--json", "no/such/file"], 2,
                   "cannot be written")
+
+
+def test_progress(runner, _source):
+    """On a terminal: how far, and how long it takes still."""
+    if not hasattr(os, "openpty"):
+        runner.skip("progress", "this system has no terminals of that kind")
+        return
+    ours, terminal = os.openpty()
+    with subprocess.Popen([runner.program, "verify", "--device", "cpu", "--case", "preset/*,half,interleaved,odd_gaps,rows"],
+                          stdout=subprocess.DEVNULL, stderr=terminal, env={**os.environ, "TERM": "xterm"}) as process:
+        os.close(terminal)
+        shown = b""
+        try:
+            while piece := os.read(ours, 4096):
+                shown += piece
+        except OSError:  # the other end is closed
+            pass
+    os.close(ours)
+    parts = [int(part) for part in re.findall(rb"\] +(\d+) %", shown)]
+    runner.check("the bar grows, and tells what is left", process.returncode == 0 and len(parts) >= 2 and parts == sorted(parts)
+                 and re.search(rb"\d+:\d\d left", shown) and shown.rstrip(b" ").endswith(b"\r"), shown[-200:])
+    runner.expect("without a terminal there is none", ["verify", "--device", "cpu", "--case", "half f32:f32*"], 0)
+    runner.check("not even a line", not runner.last.errors, runner.last.errors)
 
 
 def test_known(runner, _source):
@@ -152,7 +184,7 @@ def main(arguments):
         at = arguments.index("--shim")
         shim = str(pathlib.Path(arguments[at + 1]).resolve())
         del arguments[at:at + 2]
-    parts = {"report": test_report, "options": test_options, "known": test_known, "resume": test_resume,
+    parts = {"report": test_report, "options": test_options, "progress": test_progress, "known": test_known, "resume": test_resume,
              "outputs": lambda runner, source: outputs.test(runner, verify, source),
              "programs": lambda runner, source: programs.test(runner, verify, source),
              "compiled": lambda runner, source: compiled.test(runner, verify, source),

@@ -3,12 +3,15 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "../../tests/harness/digest.h"
 #include "../../tests/oracle.h"
 #include "../cli/device_choice.h"
 #include "config.h"
 #include "embedded.h"
+#include "text_file.h"
 
 #ifndef _WIN32
 #include <sys/utsname.h>
@@ -98,8 +101,26 @@ static void add_sources(cJSON *list, const char *kind, const struct rope2d_embed
     }
 }
 
+// Kernels that ROPE2D_SHADERS names are used instead of those that are embedded.
+static void add_folder(cJSON *list) {
+    static const char *const names[] = {"rope2d.comp", "rope2d.cl", "rope2d_cl.h",  "core.h",   "vector.h",
+                                        "token.h",     "shape.h",   "arithmetic.h", "element.h"};
+    const char *folder = getenv("ROPE2D_SHADERS");
+    for (size_t i = 0; folder && *folder && i < sizeof names / sizeof *names; ++i) {
+        char path[1024];
+        char *text = NULL;
+        snprintf(path, sizeof path, "%.900s/%s", folder, names[i]);
+        if (text_file_is_there(path) && !text_file_read(path, &text)) {
+            const rope2d_kernel_bytes kernel = {.data = text, .size = strlen(text)};
+            add_source(list, "file", path, &kernel);
+        }
+        text_file_free(text);
+    }
+}
+
 cJSON *facts_of_sources(void) {
     cJSON *list = cJSON_CreateArray();
+    add_folder(list);
 #if ROPE2D_HAVE_VULKAN
     add_sources(list, "spirv", rope2d_embedded_spirv);
 #endif
