@@ -86,18 +86,18 @@ class Amd(Clang):
     TARGETS = ["gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1012", "gfx1030"]
     QUICK = ["gfx1030"]
     MIXING = ("gfx906", "gfx908", "gfx90a", "gfx1012", "gfx1030")
-    LIBRARIES = "/usr/lib/*/amdgcn/bitcode/opencl.bc"
+    BITCODE = "/usr/lib/*/amdgcn/bitcode/opencl.bc"
 
     def __init__(self):
         super().__init__()
-        found = sorted(pathlib.Path("/").glob(self.LIBRARIES[1:]))
+        found = sorted(pathlib.Path("/").glob(self.BITCODE[1:]))
         if not found:
-            raise Missing(f"there is no {self.LIBRARIES}: Debian's rocm-device-libs")
-        self.library = found[0].parent
+            raise Missing(f"there is no {self.BITCODE}: Debian's rocm-device-libs")
+        self.bitcode = found[0].parent
 
     def compile(self, source, target, options):
         return self.listing(source, ["-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", *options,
-                                     f"--rocm-device-lib-path={self.library}"])
+                                     f"--rocm-device-lib-path={self.bitcode}"])
 
     def facts(self, listing):
         return {"registers": first_number(r"\.vgpr_count:\s+(\d+)", listing),
@@ -111,12 +111,12 @@ class Nvidia(Clang):
     TARGETS = ["sm_60", "sm_70", "sm_75", "sm_80", "sm_86"]
     QUICK = ["sm_75"]
     MIXING = ()  # PTX of these has no such instruction
-    LIBRARY = pathlib.Path("/usr/lib/clc/nvptx64--nvidiacl.bc")
+    BITCODE = pathlib.Path("/usr/lib/clc/nvptx64--nvidiacl.bc")
 
     def __init__(self):
         super().__init__()
-        if not self.LIBRARY.exists():
-            raise Missing(f"there is no {self.LIBRARY}: Debian's libclc-15")
+        if not self.BITCODE.exists():
+            raise Missing(f"there is no {self.BITCODE}: Debian's libclc-15")
 
     def version(self):
         with_ptxas = shutil.which("ptxas")
@@ -126,7 +126,7 @@ class Nvidia(Clang):
     def compile(self, source, target, options):
         self.target = target
         return self.listing(source, ["-target", "nvptx64-nvidia-nvcl", "-Xclang", "-target-cpu", "-Xclang", target, *options,
-                                     "-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(self.LIBRARY)])
+                                     "-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(self.BITCODE)])
 
     def facts(self, listing):
         """PTX has no registers yet; NVIDIA's assembler, where it is installed, gives some for a processor it knows."""
