@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "opencl_shim.h"
+#include "opencl_shim_lies.h"
 
-#define CL_TARGET_OPENCL_VERSION 200
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#include <CL/cl.h>
 #include <CL/cl_icd.h>
 
 #include <dlfcn.h>
@@ -140,24 +137,45 @@ static void find_real(const char *name, void *function, size_t size) {
         return failing ? shim.code : result;                                                                 \
     }
 
-PLAIN(clGetPlatformIDs, (cl_uint num_entries, cl_platform_id *platforms, cl_uint *num_platforms),
-      (num_entries, platforms, num_platforms))
-PLAIN(clGetPlatformInfo,
-      (cl_platform_id platform, cl_platform_info param_name, size_t param_value_size, void *param_value,
-       size_t *param_value_size_ret),
-      (platform, param_name, param_value_size, param_value, param_value_size_ret))
-PLAIN(clGetDeviceIDs,
-      (cl_platform_id platform, cl_device_type device_type, cl_uint num_entries, cl_device_id *devices,
-       cl_uint *num_devices),
-      (platform, device_type, num_entries, devices, num_devices))
-PLAIN(clGetDeviceInfo,
-      (cl_device_id device, cl_device_info param_name, size_t param_value_size, void *param_value,
-       size_t *param_value_size_ret),
-      (device, param_name, param_value_size, param_value, param_value_size_ret))
-PLAIN(clGetSupportedImageFormats,
-      (cl_context context, cl_mem_flags flags, cl_mem_object_type image_type, cl_uint num_entries,
-       cl_image_format *image_formats, cl_uint *num_image_formats),
-      (context, flags, image_type, num_entries, image_formats, num_image_formats))
+// Calls that make nothing and answer a question, which the answer may not be the right one to.
+#define ANSWERING(name, parameters, arguments, lie)                                                          \
+    CL_API_ENTRY cl_int CL_API_CALL name parameters {                                                        \
+        cl_int result;                                                                                       \
+        if (fails(#name))                                                                                    \
+            return shim.code;                                                                                \
+        REAL(name, arguments);                                                                               \
+        if (result == CL_SUCCESS)                                                                            \
+            lie;                                                                                             \
+        return result;                                                                                       \
+    }
+
+ANSWERING(clGetPlatformIDs, (cl_uint num_entries, cl_platform_id *platforms, cl_uint *num_platforms),
+          (num_entries, platforms, num_platforms), shim_lie_in_count(SHIM_ASKED_PLATFORMS, num_platforms))
+ANSWERING(clGetPlatformInfo,
+          (cl_platform_id platform, cl_platform_info param_name, size_t param_value_size, void *param_value,
+           size_t *param_value_size_ret),
+          (platform, param_name, param_value_size, param_value, param_value_size_ret),
+          shim_lie_in_answer((long)param_name, param_value_size, param_value, param_value_size_ret))
+ANSWERING(clGetDeviceIDs,
+          (cl_platform_id platform, cl_device_type device_type, cl_uint num_entries, cl_device_id *devices,
+           cl_uint *num_devices),
+          (platform, device_type, num_entries, devices, num_devices),
+          shim_lie_in_count(SHIM_ASKED_DEVICES, num_devices))
+ANSWERING(clGetDeviceInfo,
+          (cl_device_id device, cl_device_info param_name, size_t param_value_size, void *param_value,
+           size_t *param_value_size_ret),
+          (device, param_name, param_value_size, param_value, param_value_size_ret),
+          shim_lie_in_answer((long)param_name, param_value_size, param_value, param_value_size_ret))
+ANSWERING(clGetSupportedImageFormats,
+          (cl_context context, cl_mem_flags flags, cl_mem_object_type image_type, cl_uint num_entries,
+           cl_image_format *image_formats, cl_uint *num_image_formats),
+          (context, flags, image_type, num_entries, image_formats, num_image_formats),
+          shim_lie_in_count(SHIM_ASKED_FORMATS, num_image_formats))
+ANSWERING(clGetKernelWorkGroupInfo,
+          (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info param_name,
+           size_t param_value_size, void *param_value, size_t *param_value_size_ret),
+          (kernel, device, param_name, param_value_size, param_value, param_value_size_ret),
+          shim_lie_in_answer((long)param_name, param_value_size, param_value, param_value_size_ret))
 PLAIN(clBuildProgram,
       (cl_program program, cl_uint num_devices, const cl_device_id *device_list, const char *options,
        void(CL_CALLBACK *pfn_notify)(cl_program, void *), void *user_data),
@@ -166,10 +184,6 @@ PLAIN(clGetProgramBuildInfo,
       (cl_program program, cl_device_id device, cl_program_build_info param_name, size_t param_value_size,
        void *param_value, size_t *param_value_size_ret),
       (program, device, param_name, param_value_size, param_value, param_value_size_ret))
-PLAIN(clGetKernelWorkGroupInfo,
-      (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info param_name, size_t param_value_size,
-       void *param_value, size_t *param_value_size_ret),
-      (kernel, device, param_name, param_value_size, param_value, param_value_size_ret))
 PLAIN(clSetKernelArg, (cl_kernel kernel, cl_uint arg_index, size_t arg_size, const void *arg_value),
       (kernel, arg_index, arg_size, arg_value))
 PLAIN(clSetKernelArgSVMPointer, (cl_kernel kernel, cl_uint arg_index, const void *arg_value),

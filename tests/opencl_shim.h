@@ -17,6 +17,15 @@ typedef long opencl_shim_compiled_fn(void);
 // Kernels enqueued so far; their events, less those that were released.
 typedef void opencl_shim_kernels_fn(long *kernels, long *events);
 
+// Every answer about `question` is a lie of a kind, 1 to OPENCL_SHIM_LIES - 1: 0 for both ends that, and
+// forgets which questions were asked.
+enum { OPENCL_SHIM_LIES = 6 };
+typedef void opencl_shim_lie_fn(long question, int how);
+// Writes at most `most` of the questions asked so far; returns how many there are.
+typedef long opencl_shim_asked_fn(long *questions, long most);
+
+opencl_shim_lie_fn opencl_shim_lie;
+opencl_shim_asked_fn opencl_shim_asked;
 opencl_shim_begin_fn opencl_shim_begin;
 opencl_shim_counts_fn opencl_shim_counts;
 opencl_shim_failed_fn opencl_shim_failed;

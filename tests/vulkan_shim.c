@@ -316,5 +316,7 @@ PFN_vkVoidFunction vkGetInstanceProcAddr(VkInstance instance, const char *name) 
     PFN_vkVoidFunction function = find(wrapped, name);
     if (function == NULL)
         function = find(shim_memory_entries, name);
+    if (function == NULL)
+        function = find(shim_lie_entries, name);
     return function != NULL ? function : shim_real(name);
 }

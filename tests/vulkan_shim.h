@@ -21,6 +21,16 @@ enum shim_memory {
     SHIM_MEMORY_COUNT
 };
 
+// What a word of is changed.
+enum shim_lie {
+    SHIM_LIE_NONE,
+    SHIM_LIE_LIMITS,   // VkPhysicalDeviceLimits
+    SHIM_LIE_MEMORY,   // VkPhysicalDeviceMemoryProperties
+    SHIM_LIE_FAMILIES, // word 0: how many there are; then the first VkQueueFamilyProperties
+    SHIM_LIE_FORMAT,   // VkFormatProperties
+    SHIM_LIE_NAME      // every byte of the device's and the driver's name
+};
+
 struct shim {
     enum shim_memory memory;
     uint64_t fail_at;   // the call that fails, from 1; 0: none
@@ -35,6 +45,9 @@ struct shim {
     uint64_t kept;   // bytes that the driver's pipeline cache seems to have besides its header; 0: as it is
     uint64_t given;  // bytes of such, and right ones, that were handed back so far
     uint64_t merged; // pipeline caches merged so far
+    enum shim_lie lie;
+    uint32_t lie_word;
+    uint32_t lie_with;
 };
 
 // The module's one function besides vkGetInstanceProcAddr.

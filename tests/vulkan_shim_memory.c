@@ -58,6 +58,7 @@ static struct block *find_block(VkDeviceMemory memory) {
 static VKAPI_ATTR void VKAPI_CALL shim_vkGetPhysicalDeviceMemoryProperties(
     VkPhysicalDevice physical, VkPhysicalDeviceMemoryProperties *memory) {
     REAL(vkGetPhysicalDeviceMemoryProperties)(physical, memory);
+    shim_lie_about_memory(memory);
     if (shim.memory == SHIM_MEMORY_REAL)
         return;
     uint64_t size = memory->memoryHeaps[0].size;

@@ -42,4 +42,8 @@ struct shim_entry {
 // vulkan_shim_memory.c: memory, its types and mapping; ends with a NULL name.
 extern const struct shim_entry shim_memory_entries[];
 
+// vulkan_shim_lies.c: the same.
+extern const struct shim_entry shim_lie_entries[];
+void shim_lie_about_memory(VkPhysicalDeviceMemoryProperties *memory);
+
 #endif

@@ -37,7 +37,7 @@ typedef struct kernel_kind {
 // is the other way about: its lanes are the vectors.
 static bool takes_tokens(const rope2d_plan *plan) {
     const uint32_t other = R_TWO_ANGLES_FLAG | R_HEAD_TABLE_FLAG | R_FACTORED_FLAG;
-    return strstr(plan->device->info.driver, "(PoCL)") != NULL &&
+    return plan->device->info.is_software && strstr(plan->device->info.driver, "(PoCL)") != NULL &&
            (rope2d_plan_vectors(plan)->flags & other) == 0;
 }
 

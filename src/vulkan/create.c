@@ -96,7 +96,8 @@ rope2d_status rope2d_vulkan_parts_create(struct vulkan_device *device, const rop
     if (!rope2d_lock_create(&device->queue_lock) || !rope2d_lock_create(&device->lane_lock) ||
         !rope2d_lock_create(&device->pool_lock) || !rope2d_lock_create(&device->retire_lock))
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: the system has no lock left");
-    device->instance.vkGetPhysicalDeviceMemoryProperties(device->physical, &device->memory);
+    ROPE2D_TRY(rope2d_vulkan_check_limits(&device->instance, host, device->physical, info));
+    rope2d_vulkan_describe_memory(&device->instance, device->physical, &device->memory);
     choose_sizes(device, info);
     ROPE2D_TRY(rope2d_vulkan_cache_create(device));
     ROPE2D_TRY(rope2d_vulkan_layout_create(device, 0));

@@ -4,6 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+// What no kernel can do without. Alignments of offsets are no larger in any Vulkan, and this library's own
+// offsets count on it.
+#define LEAST_STORAGE_BUFFERS 4
+#define LEAST_BUFFER_RANGE    ((uint64_t)1 << 16)
+#define MOST_ALIGNMENT        256
+
 static const char *vendor_name(uint32_t id) {
     static const struct {
         uint32_t id;
@@ -34,6 +40,41 @@ static uint32_t least(uint32_t a, uint32_t b) {
 
 static uint64_t least_64(uint64_t a, uint64_t b) {
     return a < b ? a : b;
+}
+
+static bool suits(VkDeviceSize alignment) {
+    return alignment <= MOST_ALIGNMENT && (alignment & (alignment - 1)) == 0;
+}
+
+rope2d_status rope2d_vulkan_check_limits(const struct vulkan_instance *instance, const rope2d_host *host,
+                                         VkPhysicalDevice physical, const rope2d_device_info *info) {
+    VkPhysicalDeviceProperties properties = {0};
+    const char *wrong = NULL;
+    instance->vkGetPhysicalDeviceProperties(physical, &properties);
+    if (info->max_group_size == 0)
+        wrong = "workgroups of 0 invocations";
+    else if (info->max_groups == 0)
+        wrong = "0 workgroups";
+    else if (info->max_storage_buffers < LEAST_STORAGE_BUFFERS)
+        wrong = "fewer than 4 storage buffers";
+    else if (info->max_buffer_range < LEAST_BUFFER_RANGE)
+        wrong = "storage buffers of less than 64 KiB";
+    else if (!suits(properties.limits.minStorageBufferOffsetAlignment) ||
+             !suits(properties.limits.minUniformBufferOffsetAlignment))
+        wrong = "an offset's alignment that is above 256 or no power of two";
+    if (wrong == NULL)
+        return ROPE2D_OK;
+    return rope2d_fail(host, ROPE2D_ERROR_UNSUPPORTED, "Vulkan: %s has %s", info->name, wrong);
+}
+
+void rope2d_vulkan_describe_memory(const struct vulkan_instance *instance, VkPhysicalDevice physical,
+                                   VkPhysicalDeviceMemoryProperties *memory) {
+    memset(memory, 0, sizeof(*memory));
+    instance->vkGetPhysicalDeviceMemoryProperties(physical, memory);
+    memory->memoryTypeCount = least(memory->memoryTypeCount, VK_MAX_MEMORY_TYPES);
+    memory->memoryHeapCount = least(memory->memoryHeapCount, VK_MAX_MEMORY_HEAPS);
+    for (uint32_t i = 0; i < memory->memoryTypeCount; i++)
+        memory->memoryTypes[i].heapIndex = least(memory->memoryTypes[i].heapIndex, VK_MAX_MEMORY_HEAPS - 1);
 }
 
 static void describe_limits(const VkPhysicalDeviceLimits *limits, rope2d_device_info *info) {
@@ -113,10 +154,10 @@ void rope2d_vulkan_describe(const struct vulkan_instance *instance, const rope2d
                             VkPhysicalDevice physical, uint32_t index, bool minimum_limits,
                             rope2d_device_info *info) {
     VkPhysicalDeviceProperties properties = {0};
-    VkPhysicalDeviceMemoryProperties memory = {0};
+    VkPhysicalDeviceMemoryProperties memory;
     size_t struct_size = info->struct_size;
     instance->vkGetPhysicalDeviceProperties(physical, &properties);
-    instance->vkGetPhysicalDeviceMemoryProperties(physical, &memory);
+    rope2d_vulkan_describe_memory(instance, physical, &memory);
 
     memset(info, 0, sizeof(*info));
     info->struct_size = struct_size;

@@ -71,6 +71,12 @@ bool rope2d_vulkan_has_extension(const struct vulkan_instance *instance, const r
 void rope2d_vulkan_describe(const struct vulkan_instance *instance, const rope2d_host *host,
                             VkPhysicalDevice physical, uint32_t index, bool minimum_limits,
                             rope2d_device_info *info);
+// Refuses a device that reports limits which it cannot have.
+rope2d_status rope2d_vulkan_check_limits(const struct vulkan_instance *instance, const rope2d_host *host,
+                                         VkPhysicalDevice physical, const rope2d_device_info *info);
+// As the driver says, but for what reaches past the arrays.
+void rope2d_vulkan_describe_memory(const struct vulkan_instance *instance, VkPhysicalDevice physical,
+                                   VkPhysicalDeviceMemoryProperties *memory);
 
 // create.c: what every device has whoever made it: layouts and the sampler. Compiles and submits nothing.
 rope2d_status rope2d_vulkan_parts_create(struct vulkan_device *device, const rope2d_device_info *info);
