@@ -4,7 +4,6 @@
 #include "backend.h"
 #include "kernels.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const rope2d_backend_ops *const backends[ROPE2D_BACKEND_COUNT] = {
@@ -73,7 +72,7 @@ static rope2d_status check_params(const rope2d_host *host, const rope2d_device_p
 }
 
 static rope2d_status fill(rope2d_device *device, const rope2d_device_params *params) {
-    const char *folder = params->shader_folder ? params->shader_folder : getenv("ROPE2D_SHADERS");
+    const char *folder = params->shader_folder ? params->shader_folder : rope2d_environment("ROPE2D_SHADERS");
     if (folder && folder[0] != '\0') {
         ROPE2D_TRY(copy_text(&device->host, &device->shader_folder, folder));
         device->flags |= ROPE2D_DEVICE_RUNTIME_COMPILE;

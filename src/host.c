@@ -10,7 +10,11 @@
 
 #if defined(_OPENMP)
 #include <omp.h>
-#elif !defined(_WIN32)
+#endif
+#if defined(__linux__)
+#include <sys/auxv.h>
+#endif
+#if !defined(_WIN32)
 #include <unistd.h>
 #endif
 #if defined(_WIN32)
@@ -183,4 +187,18 @@ void rope2d_parallel(const rope2d_host *host, uint32_t tasks, void (*task)(void 
     for (uint32_t i = 0; i < tasks; i++)
         task(data, i);
 #endif
+}
+
+static bool has_more_rights_than_its_user(void) {
+#if defined(__linux__)
+    return getauxval(AT_SECURE) != 0; // capabilities of files, too
+#elif defined(__unix__) || defined(__APPLE__)
+    return getuid() != geteuid() || getgid() != getegid();
+#else
+    return false;
+#endif
+}
+
+const char *rope2d_environment(const char *name) {
+    return has_more_rights_than_its_user() ? NULL : getenv(name);
 }

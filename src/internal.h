@@ -60,6 +60,10 @@ void rope2d_parallel(const rope2d_host *host, uint32_t tasks, void (*task)(void 
                      void *data);
 uint32_t rope2d_threads(const rope2d_host *host);
 
+// A variable of the environment; NULL where it is not set, and in a program that runs with more rights than
+// its user, who must not choose what is loaded into it.
+const char *rope2d_environment(const char *name);
+
 // ------------------------------------------------------------------------------------------------ control.c
 
 // The floating-point control word that tables and rotations need: round to nearest, subnormals kept. A

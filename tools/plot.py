@@ -9,10 +9,12 @@ usage: rope2d plot-data angles decay | tools/plot.py [--folder FOLDER] [--format
 import argparse
 import json
 import math
+import os
 import pathlib
 import re
 import statistics
 import sys
+import tempfile
 
 try:
     import matplotlib
@@ -275,10 +277,26 @@ def save_svg(figure, path):
 
 
 def save(figure, path):
-    if path.suffix == ".svg":
-        save_svg(figure, path)
-    else:
-        figure.savefig(path, dpi=120, metadata={"Software": None})
+    """Beside its place, under a name that nobody can guess, and renamed when it is complete."""
+    beside = None
+    try:
+        if path.exists() and not path.is_file():
+            raise OSError("is there and is not a regular file")
+        handle, name = tempfile.mkstemp(suffix=path.suffix, prefix=f"{path.name}.", dir=path.parent)
+        os.close(handle)
+        beside = pathlib.Path(name)
+        if path.suffix == ".svg":
+            save_svg(figure, beside)
+        else:
+            figure.savefig(beside, dpi=120, metadata={"Software": None})
+        mask = os.umask(0)
+        os.umask(mask)
+        beside.chmod(0o666 & ~mask)
+        beside.replace(path)
+    except OSError as error:
+        if beside:
+            beside.unlink(missing_ok=True)
+        raise OSError(f"{path}: cannot be written: {error.strerror or error}") from error
     print(path)
 
 

@@ -3,7 +3,6 @@
 
 #include "cpuid.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #if defined(__unix__) || defined(__APPLE__)
@@ -93,17 +92,9 @@ uint64_t rope2d_last_cache_bytes(void) {
 }
 #endif
 
-static bool has_more_rights_than_its_user(void) {
-#if defined(__unix__) || defined(__APPLE__)
-    return getuid() != geteuid() || getgid() != getegid();
-#else
-    return false;
-#endif
-}
-
 rope2d_isa rope2d_isa_find(void) {
     const rope2d_isa supported = rope2d_isa_supported();
-    const char *word = has_more_rights_than_its_user() ? NULL : getenv("ROPE2D_CPU");
+    const char *word = rope2d_environment("ROPE2D_CPU");
     for (int i = 0; word && i < (int)supported; i++) {
         if (strcmp(word, names[i].word) == 0)
             return (rope2d_isa)i;

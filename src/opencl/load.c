@@ -3,7 +3,6 @@
 
 #include "../library.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #if defined(_WIN32)
@@ -30,7 +29,7 @@ static const char *const loader_names[] = {"libOpenCL.so.1", "libOpenCL.so"};
 #endif
 
 static rope2d_status open_loader(rope2d_cl *cl) {
-    const char *named = getenv("ROPE2D_OPENCL_LOADER");
+    const char *named = rope2d_environment("ROPE2D_OPENCL_LOADER");
     if (named && named[0]) {
         cl->library = rope2d_library_open(named);
         if (!cl->library)

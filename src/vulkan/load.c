@@ -4,7 +4,6 @@
 #include "../library.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const loaders[] = {
@@ -21,7 +20,7 @@ static const char *const loaders[] = {
 };
 
 static rope2d_status open_loader(struct vulkan_instance *instance, const rope2d_host *host) {
-    const char *name = getenv("ROPE2D_VULKAN_LOADER");
+    const char *name = rope2d_environment("ROPE2D_VULKAN_LOADER");
     if (name != NULL && name[0] != 0) {
         instance->library = rope2d_library_open(name);
         if (instance->library == NULL)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Test the command line as its users see it.
 
-usage: test_cli.py ROPE2D GOLDEN [PART...]   parts: usage npy apply presets golden; default: all
+usage: test_cli.py ROPE2D GOLDEN [PART...]   parts: usage npy apply presets outputs golden; default: all
 """
 import importlib.util
 import sys
@@ -15,11 +15,12 @@ import apply_files
 import golden_cases
 import model_presets
 import npy_files
+import output_files
 import usage
 from runner import Runner
 
 PARTS = {"usage": usage.test, "npy": npy_files.test, "apply": apply_files.test, "presets": model_presets.test,
-         "golden": golden_cases.test}
+         "outputs": output_files.test, "golden": golden_cases.test}
 
 
 def main(arguments):

@@ -7,6 +7,7 @@
 #include "config.h"
 #include "job.h"
 #include "message.h"
+#include "output_file.h"
 
 static void add_spread(cJSON *object, const char *name, const struct bench_spread *spread) {
     cJSON *added = cJSON_AddObjectToObject(object, name);
@@ -183,12 +184,9 @@ int bench_write_json(const struct bench_results *results, const char *path) {
     cJSON *json = bench_json(results);
     char *text = cJSON_Print(json);
     cJSON_Delete(json);
-    FILE *file = text ? fopen(path, "w") : NULL;
-    bool written = file && fputs(text, file) >= 0 && fputc('\n', file) != EOF;
-    if (file && fclose(file) != 0)
-        written = false;
+    const bool written = text && output_file_write(path, text, strlen(text));
+    if (!text)
+        message("%s: cannot be written: no memory", path);
     cJSON_free(text);
-    if (!written)
-        message("--json %s: cannot be written", path);
     return written ? STATUS_OK : STATUS_USAGE;
 }

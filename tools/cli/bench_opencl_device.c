@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "internal.h"
 #include "library.h"
 #include "message.h"
 #include "progress.h"
@@ -22,7 +23,8 @@ int opencl_check(const struct bench_engine *engine, cl_int code, const char *cal
 
 static int load(struct bench_engine *engine) {
     struct opencl *opencl = engine->impl;
-    const char *named = getenv("ROPE2D_OPENCL_LOADER"), *missing = NULL; // the library takes it, too
+    const char *named = rope2d_environment("ROPE2D_OPENCL_LOADER"),
+               *missing = NULL; // the library takes it, too
     opencl->library = rope2d_library_open(named && *named ? named : "libOpenCL.so.1");
     if (!opencl->library) {
         message("%s: OpenCL's loader cannot be opened", engine->choice->name);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "internal.h"
 #include "library.h"
 #include "message.h"
 #include "progress.h"
@@ -93,7 +94,7 @@ double bench_vulkan_compile_seconds(const struct bench_engine *engine) {
 static int load(struct bench_engine *engine) {
     struct vulkan *vulkan = engine->impl;
     PFN_vkGetInstanceProcAddr address = NULL;
-    const char *named = getenv("ROPE2D_VULKAN_LOADER"); // the library takes it, too
+    const char *named = rope2d_environment("ROPE2D_VULKAN_LOADER"); // the library takes it, too
     vulkan->library = rope2d_library_open(named && *named ? named : "libvulkan.so.1");
     if (vulkan->library)
         rope2d_library_find(vulkan->library, "vkGetInstanceProcAddr", &address, sizeof address);

@@ -29,6 +29,10 @@ static int append(struct device_list *list, const rope2d_device_info *info) {
     list->items = items;
     struct device_choice *item = &items[list->count++];
     *item = (struct device_choice){.info = *info};
+    make_printable(item->info.name); // a driver may call itself anything
+    make_printable(item->info.vendor);
+    make_printable(item->info.driver);
+    make_printable(item->info.api);
     snprintf(item->name, sizeof item->name, "%s:%" PRIu32, backend_names[info->backend], info->index);
     return STATUS_OK;
 }

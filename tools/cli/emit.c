@@ -15,6 +15,7 @@
 #endif
 
 #include "message.h"
+#include "output_file.h"
 #include "verbs.h"
 
 enum { PATH_SIZE = 4096 };
@@ -44,14 +45,10 @@ static bool write_file(const char *folder, const struct emit_file *file) {
     char path[PATH_SIZE];
     const int length = snprintf(path, sizeof path, "%s/%s", folder, file->name);
     errno = ENAMETOOLONG;
-    bool written = length > 0 && (size_t)length < sizeof path && make_folders(path, strlen(folder));
-    FILE *out = written ? fopen(path, "wb") : NULL;
-    written = out && fwrite(file->data, 1, file->size, out) == file->size;
-    if (out)
-        written = fclose(out) == 0 && written;
+    const bool written = length > 0 && (size_t)length < sizeof path && make_folders(path, strlen(folder));
     if (!written)
         message("%.*s: cannot be written: %s", length < 200 ? length : 200, path, strerror(errno));
-    return written;
+    return written && output_file_write(path, file->data, file->size);
 }
 
 static int run(int argc, char **argv) {

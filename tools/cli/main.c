@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,7 +43,7 @@ static int complain_unknown(const char *name) {
     return STATUS_USAGE;
 }
 
-int main(int argc, char **argv) {
+static int run(int argc, char **argv) {
     if (argc < 2) {
         message("a verb is missing; 'rope2d --help' lists them");
         return STATUS_USAGE;
@@ -58,4 +60,16 @@ int main(int argc, char **argv) {
         return STATUS_OK;
     }
     return complain_unknown(argv[1]);
+}
+
+int main(int argc, char **argv) {
+#ifdef SIGXFSZ
+    (void)signal(SIGXFSZ, SIG_IGN); // a file that grows past its limit is a failed write, not an end
+#endif
+    const int result = run(argc, argv);
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return result;
+    message("stdout: cannot be written: %s", errno ? strerror(errno) : "an earlier write failed");
+    return result ? result : STATUS_USAGE;
 }

@@ -2,15 +2,35 @@
 #include "message.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+void make_printable(char *text) {
+    for (unsigned char *at = (unsigned char *)text; *at; ++at) {
+        const bool is_control = (*at < 0x20 && *at != '\n' && *at != '\t') || *at == 0x7f;
+        const bool is_second = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0; // in UTF-8
+        if (is_second)
+            *at++ = '?';
+        if (is_control || is_second)
+            *at = '?';
+    }
+}
 
 void message(const char *format, ...) {
-    va_list arguments;
+    va_list arguments, again;
     va_start(arguments, format);
-    fputs("rope2d: ", stderr);
+    va_copy(again, arguments);
     // A second target compiles this file, and clang-tidy 14 does not see va_start in the second round.
-    vfprintf(stderr, format, arguments); // NOLINT(clang-analyzer-valist.Uninitialized)
-    fputc('\n', stderr);
+    const int length = vsnprintf(NULL, 0, format, arguments); // NOLINT(clang-analyzer-valist.Uninitialized)
+    char *text = length < 0 ? NULL : malloc((size_t)length + 1);
+    if (text) {
+        vsnprintf(text, (size_t)length + 1, format, again); // NOLINT(clang-analyzer-valist.Uninitialized)
+        make_printable(text);
+    }
+    fprintf(stderr, "rope2d: %s\n", text ? text : format);
+    free(text);
+    va_end(again);
     va_end(arguments);
 }
 

@@ -19,7 +19,11 @@ enum {
 #define MESSAGE_FORMAT
 #endif
 
-// One line on stderr, after the program's name.
+// Control characters but newlines and tabs become '?': names of files and devices must not speak to a
+// terminal.
+void make_printable(char *text);
+
+// One line on stderr, after the program's name, and made printable.
 MESSAGE_FORMAT void message(const char *format, ...);
 
 // Says that a call of the library failed, and returns the exit status for it.

@@ -1,29 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "npy.h"
 
+#include "output_file.h"
 #include "progress.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { MOST_OUTPUTS = 4 };
-
-static enum npy_status failed(const char *path, const char *what) {
-    return npy_complain(NPY_ERROR_WRITE, "output", path, "%s: %s", what, strerror(errno));
-}
-
-// A name beside the output's, so that the renaming stays within one file system.
-static char *temporary_name(const char *path) {
-    size_t size = strlen(path) + 40;
-    char *name = malloc(size);
-    if (name)
-        snprintf(name, size, "%s.%ld.part", path, (long)getpid());
-    return name;
-}
 
 static bool write_header(FILE *file, const struct npy_header *header) {
     char text[400], shape[200];
@@ -55,42 +40,27 @@ static bool write_data(FILE *file, const void *data, uint64_t bytes) {
     return done == bytes;
 }
 
-static enum npy_status write_temporary(const struct npy_output *output, const char *name) {
-    struct stat found;
-    if (stat(output->path, &found) == 0 && !S_ISREG(found.st_mode))
-        return npy_complain(NPY_ERROR_WRITE, "output", output->path, "is there and is not a regular file");
-    FILE *file = fopen(name, "wbx");
-    if (!file)
-        return failed(output->path, "cannot be created");
+// Into a file that has no name yet.
+static bool write_beside(const struct npy_output *output, struct output_file *file) {
     uint64_t bytes = npy_type_size(output->header.type);
     for (uint32_t i = 0; i < output->header.dims; ++i)
         bytes *= output->header.shape[i];
-    bool is_written = write_header(file, &output->header) && write_data(file, output->data, bytes) &&
-                      fflush(file) == 0 && fsync(fileno(file)) == 0;
-    int error = errno;
-    is_written &= fclose(file) == 0;
-    if (is_written)
-        return NPY_OK;
-    (void)remove(name);
-    errno = error;
-    return failed(output->path, "cannot be written");
+    if (!output_file_open(file, output->path))
+        return false;
+    errno = 0;
+    return output_file_close(file, write_header(file->file, &output->header) &&
+                                       write_data(file->file, output->data, bytes));
 }
 
 enum npy_status npy_write(const struct npy_output *outputs, size_t count) {
-    char *names[MOST_OUTPUTS] = {NULL};
-    size_t written = 0, renamed = 0;
-    enum npy_status status = NPY_OK;
-    for (; written < count && !status; written += !status) {
-        names[written] = temporary_name(outputs[written].path);
-        status = names[written] ? write_temporary(&outputs[written], names[written])
-                                : failed(outputs[written].path, "no memory for its name");
-    }
-    for (; renamed < written && !status; renamed += !status)
-        if (rename(names[renamed], outputs[renamed].path) != 0)
-            status = failed(outputs[renamed].path, "cannot be renamed");
-    for (size_t i = renamed; i < written; ++i)
-        (void)remove(names[i]);
+    struct output_file files[MOST_OUTPUTS];
+    bool is_good = true;
+    memset(files, 0, sizeof files);
+    for (size_t i = 0; i < count && is_good; ++i)
+        is_good = write_beside(&outputs[i], &files[i]);
+    for (size_t i = 0; i < count && is_good; ++i)
+        is_good = output_file_place(&files[i]);
     for (size_t i = 0; i < MOST_OUTPUTS; ++i)
-        free(names[i]);
-    return status;
+        output_file_free(&files[i]);
+    return is_good ? NPY_OK : NPY_ERROR_WRITE;
 }

@@ -7,15 +7,8 @@
 #include <string.h>
 
 #include "../cli/message.h"
+#include "../cli/output_file.h"
 #include "escape.h"
-
-#ifdef _WIN32
-#include <process.h>
-#define process_number _getpid
-#else
-#include <unistd.h>
-#define process_number getpid
-#endif
 
 static const size_t LARGEST = (size_t)1 << 30;
 
@@ -96,30 +89,11 @@ int text_file_write_json(const char *path, const cJSON *json) {
 }
 
 int text_file_write(const char *path, text_file_writer_fn *writer, const cJSON *json) {
-    size_t size = strlen(path) + 32;
-    char *beside = malloc(size);
-    if (!beside) {
-        message("%s: no memory for its name", path);
-        return STATUS_DEVICE;
-    }
-    snprintf(beside, size, "%s.%ld.part", path, (long)process_number());
+    struct output_file output;
+    if (!output_file_open(&output, path))
+        return STATUS_USAGE;
     errno = 0;
-    FILE *file = fopen(beside, "wb");
-    bool good = file != NULL;
-    if (file) {
-        writer(file, json);
-        good = ftell(file) > 0 && !ferror(file);
-        good = fclose(file) == 0 && good;
-    }
-#ifdef _WIN32
-    if (good)
-        (void)remove(path);
-#endif
-    good = good && rename(beside, path) == 0;
-    if (!good) {
-        message("%s: cannot be written: %s", path, errno ? strerror(errno) : "no memory");
-        (void)remove(beside);
-    }
-    free(beside);
-    return good ? STATUS_OK : STATUS_USAGE;
+    writer(output.file, json);
+    const bool is_good = ftell(output.file) > 0 && !ferror(output.file);
+    return output_file_close(&output, is_good) && output_file_place(&output) ? STATUS_OK : STATUS_USAGE;
 }
