@@ -246,7 +246,8 @@ static uint64_t most_bytes(const rope2d_plan *plan) {
 
 void rope2d_piece_bound(const rope2d_piece *piece, const rope2d_plan *plan, uint32_t *batch,
                         uint32_t *tokens) {
-    const uint64_t most = most_bytes(plan) / token_bytes(piece, plan);
+    const uint64_t each = token_bytes(piece, plan);
+    const uint64_t most = each > 0 ? most_bytes(plan) / each : UINT64_MAX;
     const uint64_t whole = most / piece->tokens;
     if (most < piece->tokens)
         *tokens = most > 0 ? (uint32_t)most : 1;
