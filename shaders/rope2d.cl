@@ -165,6 +165,24 @@ static void r_store(R_MEM uint k, uint at, uint bits) {
 #include "vector.h"
 #endif
 
+// The tensor of a lane or group becomes the only one, so that every index is known to the compiler. Others had
+// all words copied to memory for each lane, which on Rusticl took longer than the rest.
+#define R_PICK(a, step) (k == 0u ? (a)[0] : k == 1u ? (a)[step] : k == 2u ? (a)[2 * (step)] : (a)[3 * (step)])
+static void r_choose_tensor(uint *words, r_memory *memory, uint at) {
+    uint k = 0u;
+    for (uint i = 1u; i < R_MAX_DISPATCH_TENSORS; i++) {
+        if (i < words[R_TENSOR_COUNT] && at >= words[R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS + R_LANE_FIRST])
+            k = i;
+    }
+    for (uint i = 0u; i < R_RANGE_TENSOR_WORDS; i++)
+        words[R_RANGE_TENSORS + i] = R_PICK(words + R_RANGE_TENSORS + i, R_RANGE_TENSOR_WORDS);
+    for (uint i = 0u; i < R_TENSOR_WORDS; i++)
+        words[R_TENSORS + i] = R_PICK(words + R_TENSORS + i, R_TENSOR_WORDS);
+    memory->in[0] = R_PICK(memory->in, 1);
+    memory->out[0] = R_PICK(memory->out, 1);
+    words[R_TENSOR_COUNT] = 1u;
+}
+
 __kernel void rope2d(r_words shape, __global const uint *units, __global const int *rows,
                      R_TABLE_TYPE table, __global const uint *in0, __global uint *out0, __global const uint *in1,
                      __global uint *out1, __global const uint *in2, __global uint *out2, __global const uint *in3,
@@ -181,6 +199,7 @@ __kernel void rope2d(r_words shape, __global const uint *units, __global const i
     memory.out[2] = out2;
     memory.in[3] = in3;
     memory.out[3] = out3;
+    r_choose_tensor(shape.words, &memory, (uint)(R_VECTOR ? get_group_id(0) : get_global_id(0)));
 #ifdef R_RUN
     r_token_lane(&memory, table, (uint)get_group_id(0));
 #elif R_VECTOR
