@@ -16,7 +16,7 @@
 // Of a task that is a range of tokens: no task then has much more than another.
 #define MIN_TOKENS 16
 
-// Of all tensors: staging a token's table then costs more than going to and fro between them.
+// Of all tensors: reading a token's table then costs more than going to and fro between them.
 #define FEW_HEADS 4
 
 typedef rope2d_cpu_job job;
@@ -143,6 +143,7 @@ void rope2d_cpu_job_fill(job *j) {
     const uint64_t tokens = tokens_of(j->work);
     j->by_tokens = j->vector && (j->is_small || j->heads <= FEW_HEADS * tokens) &&
                    tokens >= (uint64_t)MIN_TOKENS * j->tasks;
+    j->fetches = j->by_tokens && !j->is_small;
 }
 
 static void run(job *j) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The vector kernels of the CPU: each turns heads by a table that was staged for it, with the bits of
+// The vector kernels of the CPU: each turns heads by the (cos, sin) of a row of the table, with the bits of
 // shaders/core.h, from one 16- or 32-bit type to the same. Each is listed once, at the end of
 // its turn_*.c; dispatch and tests go by these lists.
 //
@@ -22,18 +22,19 @@ typedef struct rope2d_block {
     uint32_t steps;     // 1 to ROPE2D_BLOCK_STEPS
     uint32_t pair;      // the first pair
     uint32_t last_pair; // pairs from the first step to the last
+    uint32_t axis;      // of the first pair
 } rope2d_block;
 
-// `outer` tables, each of which turns `inner` heads. Strides are in bytes, those of the table in floats.
+// `outer` tables, each of which turns `inner` heads. Strides are in bytes.
 typedef struct rope2d_turn {
     const unsigned char *in; // channel 0 of the first head
     unsigned char *out;
-    const float *table; // staged
+    const float *const
+        *tables; // [outer][block_count]: (cos, sin) of the block's pairs, from its first one on
     ptrdiff_t in_inner;
     ptrdiff_t out_inner;
     ptrdiff_t in_outer;
     ptrdiff_t out_outer;
-    size_t table_outer;
     uint32_t inner;
     uint32_t outer;
     uint32_t group; // heads that a block turns before the next block turns them, at least 1
@@ -42,9 +43,6 @@ typedef struct rope2d_turn {
 } rope2d_turn;
 
 typedef void rope2d_turn_fn(const rope2d_turn *turn);
-// Brings the (cos, sin) of all pairs into the order in which the kernel reads them, step by step.
-typedef void rope2d_stage_fn(const float *entries, const rope2d_block *blocks, uint32_t block_count,
-                             float *staged);
 
 typedef enum rope2d_kernel_pairing {
     ROPE2D_KERNEL_HALF,       // lo and hi in runs of their own
@@ -56,11 +54,9 @@ typedef struct rope2d_turn_kernel {
     rope2d_isa isa;
     rope2d_kernel_pairing pairing;
     rope2d_element element;
-    uint32_t pairs;  // of a step, the least that a run must have
-    uint32_t bytes;  // from a step to the next
-    uint32_t floats; // of a step's staged table
+    uint32_t pairs; // of a step, the least that a run must have
+    uint32_t bytes; // from a step to the next
     rope2d_turn_fn *turn;
-    rope2d_stage_fn *stage;
 } rope2d_turn_kernel;
 
 // The kernels of this architecture, widest first, those that this processor lacks too; NULL past the last.

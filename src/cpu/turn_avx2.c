@@ -13,13 +13,21 @@
 #define OP static __forceinline
 #endif
 
-#define REAL                __m256
-#define WIDTH               8
-#define HALF                __m256
-#define HALF_WIDTH          8
-#define WORDS               __m256i
-#define HAS_HALF_F16        1
-#define HAS_INTERLEAVED_F16 1
+#define REAL         __m256
+#define WIDTH        8
+#define HALF         __m256
+#define HALF_WIDTH   8
+#define WORDS        __m256i
+#define HAS_F16      1
+#define half_entries real_entries
+
+typedef struct real_entries {
+    REAL c, s;
+} real_entries;
+
+typedef struct even_odd_entries {
+    HALF ce, co, se, so;
+} even_odd_entries;
 
 OP REAL load(const void *p) {
     return _mm256_loadu_ps(p);
@@ -55,10 +63,10 @@ OP void store_f16(void *p, REAL v) {
     _mm_storeu_si128(p, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
 }
 
-#define half_load load
-#define half_mul  mul
-#define half_add  add
-#define half_sub  sub
+#define half_split split
+#define half_mul   mul
+#define half_add   add
+#define half_sub   sub
 
 OP WORDS load_words(const void *p) {
     return _mm256_loadu_si256(p);
@@ -87,22 +95,19 @@ OP WORDS joined(HALF e, HALF o) {
     return _mm256_blend_epi16(_mm256_srli_epi32(rounded(e), 16), rounded(o), 0xaa);
 }
 
-#include "turn_all_tmpl.h"
-
 // Lanes of 128 bits hold two entries each.
-OP void stage_split_step(const float *entries, float *staged) {
+OP real_entries split(const float *entries) {
     const __m256i order = _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7);
     const REAL a = load(entries);
     const REAL b = load(entries + 8);
-    store(staged, _mm256_permutevar8x32_ps(_mm256_shuffle_ps(a, b, 0x88), order));
-    store(staged + 8, _mm256_permutevar8x32_ps(_mm256_shuffle_ps(a, b, 0xdd), order));
+    return (real_entries){_mm256_permutevar8x32_ps(_mm256_shuffle_ps(a, b, 0x88), order),
+                          _mm256_permutevar8x32_ps(_mm256_shuffle_ps(a, b, 0xdd), order)};
 }
 
-OP void stage_pairs_step(const float *entries, float *staged) {
+OP real_entries doubled(const float *entries) {
     const REAL a = load(entries);
     const REAL signs = _mm256_setr_ps(-0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f);
-    store(staged, _mm256_moveldup_ps(a));
-    store(staged + 8, _mm256_xor_ps(_mm256_movehdup_ps(a), signs));
+    return (real_entries){_mm256_moveldup_ps(a), _mm256_xor_ps(_mm256_movehdup_ps(a), signs)};
 }
 
 OP REAL low_doubles(REAL a, REAL b) {
@@ -113,8 +118,8 @@ OP REAL high_doubles(REAL a, REAL b) {
     return _mm256_castpd_ps(_mm256_unpackhi_pd(_mm256_castps_pd(a), _mm256_castps_pd(b)));
 }
 
-// Cosines of the even pairs, of the odd ones, then sines. The shuffles leave pairs 0 4 8 12 and 2 6 10 14.
-OP void stage_even_odd_step(const float *entries, float *staged) {
+// The shuffles leave pairs 0 4 8 12 and 2 6 10 14.
+OP even_odd_entries even_odd(const float *entries) {
     const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
     const REAL a = load(entries);
     const REAL b = load(entries + 8);
@@ -124,27 +129,22 @@ OP void stage_even_odd_step(const float *entries, float *staged) {
     const REAL even_2 = low_doubles(c, d);
     const REAL odd_1 = high_doubles(a, b);
     const REAL odd_2 = high_doubles(c, d);
-    store(staged, _mm256_permutevar8x32_ps(_mm256_shuffle_ps(even_1, even_2, 0x88), order));
-    store(staged + 8, _mm256_permutevar8x32_ps(_mm256_shuffle_ps(odd_1, odd_2, 0x88), order));
-    store(staged + 16, _mm256_permutevar8x32_ps(_mm256_shuffle_ps(even_1, even_2, 0xdd), order));
-    store(staged + 24, _mm256_permutevar8x32_ps(_mm256_shuffle_ps(odd_1, odd_2, 0xdd), order));
+    return (even_odd_entries){_mm256_permutevar8x32_ps(_mm256_shuffle_ps(even_1, even_2, 0x88), order),
+                              _mm256_permutevar8x32_ps(_mm256_shuffle_ps(odd_1, odd_2, 0x88), order),
+                              _mm256_permutevar8x32_ps(_mm256_shuffle_ps(even_1, even_2, 0xdd), order),
+                              _mm256_permutevar8x32_ps(_mm256_shuffle_ps(odd_1, odd_2, 0xdd), order)};
 }
 
-STAGE(stage_split, 8, 16)
-STAGE(stage_pairs, 4, 16)
-STAGE(stage_even_odd, 16, 32)
+#include "turn_all_tmpl.h"
 
 const rope2d_turn_kernel rope2d_turn_avx2[6] = {
-    {"half_f32_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 8, 32, 16, half_f32, stage_split},
-    {"half_f16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F16, 8, 16, 16, half_f16, stage_split},
-    {"half_bf16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, 32, half_bf16,
-     stage_even_odd},
-    {"interleaved_f32_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 4, 32, 16,
-     interleaved_f32, stage_pairs},
-    {"interleaved_f16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 4, 16, 16,
-     interleaved_f16, stage_pairs},
-    {"interleaved_bf16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 8, 32, 16,
-     interleaved_bf16, stage_split},
+    {"half_f32_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 8, 32, half_f32},
+    {"half_f16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F16, 8, 16, half_f16},
+    {"half_bf16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, half_bf16},
+    {"interleaved_f32_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 4, 32, interleaved_f32},
+    {"interleaved_f16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 4, 16, interleaved_f16},
+    {"interleaved_bf16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 8, 32,
+     interleaved_bf16},
 };
 
 #endif

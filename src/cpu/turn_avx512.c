@@ -14,13 +14,24 @@
 #endif
 
 // bf16 goes by 16 pairs at a time as well, in two vectors of 256 bits.
-#define REAL                __m512
-#define WIDTH               16
-#define HALF                __m256
-#define HALF_WIDTH          8
-#define WORDS               __m256i
-#define HAS_HALF_F16        0
-#define HAS_INTERLEAVED_F16 1
+#define REAL       __m512
+#define WIDTH      16
+#define HALF       __m256
+#define HALF_WIDTH 8
+#define WORDS      __m256i
+#define HAS_F16    0
+
+typedef struct real_entries {
+    REAL c, s;
+} real_entries;
+
+typedef struct half_entries {
+    HALF c, s;
+} half_entries;
+
+typedef struct even_odd_entries {
+    HALF ce, co, se, so;
+} even_odd_entries;
 
 OP REAL load(const void *p) {
     return _mm512_loadu_ps(p);
@@ -44,18 +55,6 @@ OP REAL sub(REAL a, REAL b) {
 
 OP REAL swapped(REAL v) {
     return _mm512_permute_ps(v, 0xb1);
-}
-
-OP REAL load_f16(const void *p) {
-    return _mm512_cvtph_ps(_mm256_loadu_si256(p));
-}
-
-OP void store_f16(void *p, REAL v) {
-    _mm256_storeu_si256(p, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
-}
-
-OP HALF half_load(const void *p) {
-    return _mm256_loadu_ps(p);
 }
 
 OP HALF half_mul(HALF a, HALF b) {
@@ -101,54 +100,48 @@ OP WORDS joined(HALF e, HALF o) {
     return _mm256_mask_add_epi16(upper, up, upper, ones);
 }
 
+OP real_entries split(const float *entries) {
+    const __m512i cosines = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    const __m512i sines = _mm512_or_si512(cosines, _mm512_set1_epi32(1));
+    const REAL a = load(entries);
+    const REAL b = load(entries + 16);
+    return (real_entries){_mm512_permutex2var_ps(a, cosines, b), _mm512_permutex2var_ps(a, sines, b)};
+}
+
+OP real_entries doubled(const float *entries) {
+    const REAL a = load(entries);
+    const REAL signs = _mm512_castsi512_ps(_mm512_set1_epi64(INT64_C(0x80000000)));
+    return (real_entries){_mm512_moveldup_ps(a), _mm512_xor_ps(_mm512_movehdup_ps(a), signs)};
+}
+
+OP half_entries half_split(const float *entries) {
+    const __m256i cosines = _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14);
+    const __m256i sines = _mm256_or_si256(cosines, _mm256_set1_epi32(1));
+    const HALF a = _mm256_loadu_ps(entries);
+    const HALF b = _mm256_loadu_ps(entries + 8);
+    return (half_entries){_mm256_permutex2var_ps(a, cosines, b), _mm256_permutex2var_ps(a, sines, b)};
+}
+
+OP even_odd_entries even_odd(const float *entries) {
+    const __m512i cosines = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 2, 6, 10, 14, 18, 22, 26, 30);
+    const __m512i sines = _mm512_or_si512(cosines, _mm512_set1_epi32(1));
+    const REAL a = load(entries);
+    const REAL b = load(entries + 16);
+    const REAL c = _mm512_permutex2var_ps(a, cosines, b);
+    const REAL s = _mm512_permutex2var_ps(a, sines, b);
+    return (even_odd_entries){_mm512_castps512_ps256(c), _mm512_extractf32x8_ps(c, 1),
+                              _mm512_castps512_ps256(s), _mm512_extractf32x8_ps(s, 1)};
+}
+
 #include "turn_all_tmpl.h"
 
-OP void stage_split_step(const float *entries, float *staged) {
-    const __m512i cosines = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-    const REAL a = load(entries);
-    const REAL b = load(entries + 16);
-    store(staged, _mm512_permutex2var_ps(a, cosines, b));
-    store(staged + 16, _mm512_permutex2var_ps(a, _mm512_or_si512(cosines, _mm512_set1_epi32(1)), b));
-}
-
-// Eight pairs: the same for the half vectors.
-OP void stage_half_split_step(const float *entries, float *staged) {
-    const __m512i order = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
-    store(staged, _mm512_permutexvar_ps(order, load(entries)));
-}
-
-OP void stage_pairs_step(const float *entries, float *staged) {
-    const REAL a = load(entries);
-    const __m512i signs = _mm512_set1_epi64(INT64_C(0x80000000));
-    store(staged, _mm512_moveldup_ps(a));
-    store(staged + 16,
-          _mm512_castsi512_ps(_mm512_xor_si512(_mm512_castps_si512(_mm512_movehdup_ps(a)), signs)));
-}
-
-// Cosines of the even pairs, of the odd ones, then sines.
-OP void stage_even_odd_step(const float *entries, float *staged) {
-    const __m512i cosines = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 2, 6, 10, 14, 18, 22, 26, 30);
-    const REAL a = load(entries);
-    const REAL b = load(entries + 16);
-    store(staged, _mm512_permutex2var_ps(a, cosines, b));
-    store(staged + 16, _mm512_permutex2var_ps(a, _mm512_or_si512(cosines, _mm512_set1_epi32(1)), b));
-}
-
-STAGE(stage_split, 16, 32)
-STAGE(stage_half_split, 8, 16)
-STAGE(stage_pairs, 8, 32)
-STAGE(stage_even_odd, 16, 32)
-
-const rope2d_turn_kernel rope2d_turn_avx512[5] = {
-    {"half_f32_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F32, 16, 64, 32, half_f32, stage_split},
-    {"half_bf16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, 32, half_bf16,
-     stage_even_odd},
-    {"interleaved_f32_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 8, 64, 32,
-     interleaved_f32, stage_pairs},
-    {"interleaved_f16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 8, 32, 32,
-     interleaved_f16, stage_pairs},
-    {"interleaved_bf16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 8, 32, 16,
-     interleaved_bf16, stage_half_split},
+const rope2d_turn_kernel rope2d_turn_avx512[4] = {
+    {"half_f32_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F32, 16, 64, half_f32},
+    {"half_bf16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, half_bf16},
+    {"interleaved_f32_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 8, 64,
+     interleaved_f32},
+    {"interleaved_bf16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 8, 32,
+     interleaved_bf16},
 };
 
 #endif

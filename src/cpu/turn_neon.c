@@ -14,13 +14,21 @@
 #define OP static __forceinline
 #endif
 
-#define REAL                float32x4_t
-#define WIDTH               4
-#define HALF                float32x4_t
-#define HALF_WIDTH          4
-#define WORDS               uint32x4_t
-#define HAS_HALF_F16        1
-#define HAS_INTERLEAVED_F16 1
+#define REAL         float32x4_t
+#define WIDTH        4
+#define HALF         float32x4_t
+#define HALF_WIDTH   4
+#define WORDS        uint32x4_t
+#define HAS_F16      1
+#define half_entries real_entries
+
+typedef struct real_entries {
+    REAL c, s;
+} real_entries;
+
+typedef struct even_odd_entries {
+    HALF ce, co, se, so;
+} even_odd_entries;
 
 // Through bytes, which need no alignment.
 OP REAL load(const void *p) {
@@ -55,10 +63,10 @@ OP void store_f16(void *p, REAL v) {
     vst1_u8(p, vreinterpret_u8_f16(vcvt_f16_f32(v)));
 }
 
-#define half_load load
-#define half_mul  mul
-#define half_add  add
-#define half_sub  sub
+#define half_split split
+#define half_mul   mul
+#define half_add   add
+#define half_sub   sub
 
 OP WORDS load_words(const void *p) {
     return vreinterpretq_u32_u8(vld1q_u8(p));
@@ -88,46 +96,33 @@ OP WORDS joined(HALF e, HALF o) {
     return vsriq_n_u32(rounded(o), rounded(e), 16);
 }
 
-#include "turn_all_tmpl.h"
-
-OP void stage_split_step(const float *entries, float *staged) {
+OP real_entries split(const float *entries) {
     const float32x4x2_t both = vld2q_f32(entries);
-    vst1q_f32(staged, both.val[0]);
-    vst1q_f32(staged + 4, both.val[1]);
+    return (real_entries){both.val[0], both.val[1]};
 }
 
-OP void stage_pairs_step(const float *entries, float *staged) {
+OP real_entries doubled(const float *entries) {
     const REAL a = vld1q_f32(entries);
     const uint32x4_t signs = vreinterpretq_u32_u64(vdupq_n_u64(UINT64_C(0x80000000)));
     const uint32x4_t sines = vreinterpretq_u32_f32(vtrn2q_f32(a, a));
-    vst1q_f32(staged, vtrn1q_f32(a, a));
-    vst1q_f32(staged + 4, vreinterpretq_f32_u32(veorq_u32(sines, signs)));
+    return (real_entries){vtrn1q_f32(a, a), vreinterpretq_f32_u32(veorq_u32(sines, signs))};
 }
 
-// Cosines of the even pairs, of the odd ones, then sines.
-OP void stage_even_odd_step(const float *entries, float *staged) {
+OP even_odd_entries even_odd(const float *entries) {
     const float32x4x4_t all = vld4q_f32(entries);
-    vst1q_f32(staged, all.val[0]);
-    vst1q_f32(staged + 4, all.val[2]);
-    vst1q_f32(staged + 8, all.val[1]);
-    vst1q_f32(staged + 12, all.val[3]);
+    return (even_odd_entries){all.val[0], all.val[2], all.val[1], all.val[3]};
 }
 
-STAGE(stage_split, 4, 8)
-STAGE(stage_pairs, 2, 8)
-STAGE(stage_even_odd, 8, 16)
+#include "turn_all_tmpl.h"
 
 const rope2d_turn_kernel rope2d_turn_neon[6] = {
-    {"half_f32_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, 8, half_f32, stage_split},
-    {"half_f16_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_F16, 4, 8, 8, half_f16, stage_split},
-    {"half_bf16_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 8, 16, 16, half_bf16,
-     stage_even_odd},
-    {"interleaved_f32_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 2, 16, 8,
-     interleaved_f32, stage_pairs},
-    {"interleaved_f16_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 2, 8, 8, interleaved_f16,
-     stage_pairs},
-    {"interleaved_bf16_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 4, 16, 8,
-     interleaved_bf16, stage_split},
+    {"half_f32_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, half_f32},
+    {"half_f16_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_F16, 4, 8, half_f16},
+    {"half_bf16_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 8, 16, half_bf16},
+    {"interleaved_f32_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 2, 16, interleaved_f32},
+    {"interleaved_f16_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 2, 8, interleaved_f16},
+    {"interleaved_bf16_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 4, 16,
+     interleaved_bf16},
 };
 
 #endif

@@ -14,13 +14,21 @@
 #define OP static __forceinline
 #endif
 
-#define REAL                __m128
-#define WIDTH               4
-#define HALF                __m128
-#define HALF_WIDTH          4
-#define WORDS               __m128i
-#define HAS_HALF_F16        0
-#define HAS_INTERLEAVED_F16 0
+#define REAL         __m128
+#define WIDTH        4
+#define HALF         __m128
+#define HALF_WIDTH   4
+#define WORDS        __m128i
+#define HAS_F16      0
+#define half_entries real_entries
+
+typedef struct real_entries {
+    REAL c, s;
+} real_entries;
+
+typedef struct even_odd_entries {
+    HALF ce, co, se, so;
+} even_odd_entries;
 
 OP REAL load(const void *p) {
     return _mm_loadu_ps(p);
@@ -46,10 +54,10 @@ OP REAL swapped(REAL v) {
     return _mm_shuffle_ps(v, v, 0xb1);
 }
 
-#define half_load load
-#define half_mul  mul
-#define half_add  add
-#define half_sub  sub
+#define half_split split
+#define half_mul   mul
+#define half_add   add
+#define half_sub   sub
 
 OP WORDS load_words(const void *p) {
     return _mm_loadu_si128(p);
@@ -79,23 +87,19 @@ OP WORDS joined(HALF e, HALF o) {
     return _mm_or_si128(_mm_srli_epi32(rounded(e), 16), upper);
 }
 
-#include "turn_all_tmpl.h"
-
-OP void stage_split_step(const float *entries, float *staged) {
+OP real_entries split(const float *entries) {
     const REAL a = load(entries);
     const REAL b = load(entries + 4);
-    store(staged, _mm_shuffle_ps(a, b, 0x88));
-    store(staged + 4, _mm_shuffle_ps(a, b, 0xdd));
+    return (real_entries){_mm_shuffle_ps(a, b, 0x88), _mm_shuffle_ps(a, b, 0xdd)};
 }
 
-OP void stage_pairs_step(const float *entries, float *staged) {
+OP real_entries doubled(const float *entries) {
     const REAL a = load(entries);
-    store(staged, _mm_shuffle_ps(a, a, 0xa0));
-    store(staged + 4, _mm_xor_ps(_mm_shuffle_ps(a, a, 0xf5), _mm_setr_ps(-0.0f, 0.0f, -0.0f, 0.0f)));
+    const REAL signs = _mm_setr_ps(-0.0f, 0.0f, -0.0f, 0.0f);
+    return (real_entries){_mm_shuffle_ps(a, a, 0xa0), _mm_xor_ps(_mm_shuffle_ps(a, a, 0xf5), signs)};
 }
 
-// Cosines of the even pairs, of the odd ones, then sines.
-OP void stage_even_odd_step(const float *entries, float *staged) {
+OP even_odd_entries even_odd(const float *entries) {
     const REAL a = load(entries);
     const REAL b = load(entries + 4);
     const REAL c = load(entries + 8);
@@ -104,24 +108,18 @@ OP void stage_even_odd_step(const float *entries, float *staged) {
     const REAL even_2 = _mm_shuffle_ps(c, d, 0x44);
     const REAL odd_1 = _mm_shuffle_ps(a, b, 0xee);
     const REAL odd_2 = _mm_shuffle_ps(c, d, 0xee);
-    store(staged, _mm_shuffle_ps(even_1, even_2, 0x88));
-    store(staged + 4, _mm_shuffle_ps(odd_1, odd_2, 0x88));
-    store(staged + 8, _mm_shuffle_ps(even_1, even_2, 0xdd));
-    store(staged + 12, _mm_shuffle_ps(odd_1, odd_2, 0xdd));
+    return (even_odd_entries){_mm_shuffle_ps(even_1, even_2, 0x88), _mm_shuffle_ps(odd_1, odd_2, 0x88),
+                              _mm_shuffle_ps(even_1, even_2, 0xdd), _mm_shuffle_ps(odd_1, odd_2, 0xdd)};
 }
 
-STAGE(stage_split, 4, 8)
-STAGE(stage_pairs, 2, 8)
-STAGE(stage_even_odd, 8, 16)
+#include "turn_all_tmpl.h"
 
 const rope2d_turn_kernel rope2d_turn_sse2[4] = {
-    {"half_f32_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, 8, half_f32, stage_split},
-    {"half_bf16_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 8, 16, 16, half_bf16,
-     stage_even_odd},
-    {"interleaved_f32_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 2, 16, 8,
-     interleaved_f32, stage_pairs},
-    {"interleaved_bf16_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 4, 16, 8,
-     interleaved_bf16, stage_split},
+    {"half_f32_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, half_f32},
+    {"half_bf16_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 8, 16, half_bf16},
+    {"interleaved_f32_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 2, 16, interleaved_f32},
+    {"interleaved_bf16_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 4, 16,
+     interleaved_bf16},
 };
 
 #endif

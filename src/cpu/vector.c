@@ -75,9 +75,9 @@ static void add_blocks(rope2d_vector *v, const rope2d_pattern *pattern, uint32_t
             .steps = end - begin,
             .pair = first + at,
             .last_pair = last - at,
+            .axis = pattern->axis[first + at],
         };
     }
-    v->staged += steps * kernel->floats;
 }
 
 static void add_segments(rope2d_vector *v, const rope2d_pattern *pattern) {
@@ -86,6 +86,15 @@ static void add_segments(rope2d_vector *v, const rope2d_pattern *pattern) {
             v->segments[v->segment_count++] = (rope2d_vector_segment){i, 0, pattern->axis[i]};
         v->segments[v->segment_count - 1].count++;
     }
+}
+
+// Segments are in the order of the pairs, as blocks are.
+static bool is_direct(const rope2d_vector *v, const uint8_t *axis) {
+    for (uint32_t b = 0; b < v->block_count; b++)
+        for (uint32_t i = 0; i < v->blocks[b].last_pair + v->kernel->pairs; i++)
+            if (axis[v->blocks[b].pair + i] != v->blocks[b].axis)
+                return false;
+    return true;
 }
 
 static void add_passes(rope2d_vector *v, const rope2d_pattern *pattern) {
@@ -121,6 +130,7 @@ rope2d_status rope2d_vector_create(rope2d_vector **vector, const rope2d_turn_ker
         i += pairs;
     }
     add_segments(v, pattern);
+    v->is_direct = is_direct(v, pattern->axis);
     add_passes(v, pattern);
     return ROPE2D_OK;
 }

@@ -27,8 +27,8 @@ typedef struct rope2d_vector {
     uint32_t block_count;
     uint32_t segment_count;
     uint32_t pass_count;
-    uint32_t staged; // floats of a token's staged table
-    uint32_t room;   // entries that each of the arrays has memory for
+    bool is_direct; // each block's pairs are one axis' and lie together in a row of the table
+    uint32_t room;  // entries that each of the arrays has memory for
 } rope2d_vector;
 
 // The widest kernel up to `isa` that a pattern suits; NULL where the portable path is all there is.

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// Stages the tables of a few tokens, and hands their heads to the plan's kernel.
+// Finds the tables of a few tokens, and hands their heads to the plan's kernel.
 #include "apply.h"
 #include "stream.h"
 
 #include <string.h>
 
 // A tile: what one call of a kernel gets.
-#define TILE_FLOATS   2048
 #define TILE_TABLES   4
+#define TILE_POINTERS 128
 #define SCRATCH_BYTES 4096
-#define FETCHED_HEADS 1
 // Where a head takes several blocks: memory is still read nearly in order, which past the caches counts more
 // than tables that stay in registers.
-#define GROUP_HEADS 2
-#define MAX_ENTRIES 256 // pairs of a plan; see vector.c
+#define GROUP_HEADS    2
+#define FETCHED_TOKENS 2
+#define MAX_ENTRIES    256 // pairs of a plan; see vector.c
 
-// Heads whose tables are staged together: those of a tile of tokens, or where each head has frequencies of
+// Heads whose tables are found together: those of a tile of tokens, or where each head has frequencies of
 // its own, some heads of a token.
 typedef struct heads_tile {
     const rope2d_cpu_job *job;
@@ -31,9 +31,11 @@ typedef struct heads_tile {
 } heads_tile;
 
 typedef struct tables {
-    float staged[TILE_FLOATS];
-    float entries[2 * MAX_ENTRIES];
-    const float *from[ROPE2D_MAX_AXES]; // the rows that `entries` holds
+    const float *blocks[TILE_POINTERS]; // [table][block_count]
+    // Where a block's entries are not together in one row, they are brought together, and the rows
+    // remembered.
+    float entries[TILE_TABLES][2 * MAX_ENTRIES];
+    const float *from[TILE_TABLES][ROPE2D_MAX_AXES];
 } tables;
 
 static const float *table_row(const rope2d_cpu_job *job, int32_t row, uint32_t head) {
@@ -44,29 +46,30 @@ static const float *table_row(const rope2d_cpu_job *job, int32_t row, uint32_t h
            2 * ((size_t)bounded * positions->table_columns + (size_t)head * job->shape[R_TABLE_HEAD_STRIDE]);
 }
 
-// The (cos, sin) of a token's pairs in one piece, and staged.
-static void stage_rows(const rope2d_cpu_job *job, const int32_t *rows, uint32_t head, tables *t,
-                       float *staged) {
+// At least 1: a block has two pairs or more.
+static uint32_t tables_room(const rope2d_vector *v) {
+    const uint32_t room = TILE_POINTERS / v->block_count;
+    return v->is_direct || room < TILE_TABLES ? room : TILE_TABLES;
+}
+
+static void find_table(const rope2d_cpu_job *job, const int32_t *rows, uint32_t head, tables *t,
+                       uint32_t index) {
     const rope2d_vector *v = job->vector;
-    const float *entries = t->entries;
-    if (v->segment_count == 1) {
-        entries = table_row(job, rows[v->segments[0].axis], head);
-    } else {
-        const float *from[ROPE2D_MAX_AXES];
-        bool is_new[ROPE2D_MAX_AXES];
-        for (uint32_t a = 0; a < job->plan->pattern.row_axes; a++) {
-            from[a] = table_row(job, rows[a], head);
-            is_new[a] = from[a] != t->from[a];
-            t->from[a] = from[a];
-        }
-        for (uint32_t i = 0; i < v->segment_count; i++) {
-            const rope2d_vector_segment *s = &v->segments[i];
-            if (is_new[s->axis])
-                memcpy(t->entries + 2 * (size_t)s->pair, from[s->axis] + 2 * (size_t)s->pair,
-                       2 * (size_t)s->count * sizeof(float));
-        }
+    const float *from[ROPE2D_MAX_AXES];
+    for (uint32_t a = 0; a < job->plan->pattern.row_axes; a++)
+        from[a] = table_row(job, rows[a], head);
+    for (uint32_t b = 0; b < v->block_count; b++)
+        t->blocks[index * v->block_count + b] =
+            (v->is_direct ? from[v->blocks[b].axis] : t->entries[index]) + 2 * (size_t)v->blocks[b].pair;
+    if (v->is_direct)
+        return;
+    for (uint32_t i = 0; i < v->segment_count; i++) {
+        const rope2d_vector_segment *s = &v->segments[i];
+        if (from[s->axis] != t->from[index][s->axis])
+            memcpy(t->entries[index] + 2 * (size_t)s->pair, from[s->axis] + 2 * (size_t)s->pair,
+                   2 * (size_t)s->count * sizeof(float));
     }
-    v->kernel->stage(entries, v->blocks, v->block_count, staged);
+    memcpy(t->from[index], from, job->plan->pattern.row_axes * sizeof(from[0]));
 }
 
 // What a token's row numbers say: negative ones turn nothing.
@@ -104,7 +107,7 @@ static void turn_past_caches(const rope2d_cpu_job *job, const rope2d_turn *t) {
     part.outer = 1;
     part.out = scratch;
     part.out_inner = (ptrdiff_t)size;
-    for (uint32_t o = 0; o < t->outer; o++, part.table += t->table_outer) {
+    for (uint32_t o = 0; o < t->outer; o++, part.tables += t->block_count) {
         unsigned char *to = t->out + (ptrdiff_t)o * t->out_outer;
         part.in = t->in + (ptrdiff_t)o * t->in_outer;
         for (uint32_t left = t->inner; left > 0; left -= part.inner) {
@@ -129,19 +132,18 @@ static void turn_somewhere(const rope2d_cpu_job *job, const rope2d_turn *t, bool
 }
 
 // Tokens of a tile, each with one table for all its heads, in the order in which they lie in memory.
-static void turn_tokens(const heads_tile *tile, const float *staged) {
+static void turn_tokens(const heads_tile *tile, const tables *t) {
     const rope2d_cpu_job *job = tile->job;
     const rope2d_checked_tensor *tensor = tile->tensor;
     const uint32_t element = rope2d_element_size(job->plan->in);
-    rope2d_turn t = {
+    rope2d_turn turns = {
         .in = rope2d_cpu_head(&tensor->in, element, tile->batch, tile->token, tile->head),
         .out = (unsigned char *)rope2d_cpu_head(&tensor->out, element, tile->batch, tile->token, tile->head),
-        .table = staged,
+        .tables = t->blocks,
         .in_inner = (ptrdiff_t)tensor->in.head_stride * (ptrdiff_t)element,
         .out_inner = (ptrdiff_t)tensor->out.head_stride * (ptrdiff_t)element,
         .in_outer = (ptrdiff_t)tensor->in.token_stride * (ptrdiff_t)element,
         .out_outer = (ptrdiff_t)tensor->out.token_stride * (ptrdiff_t)element,
-        .table_outer = job->vector->staged,
         .inner = tile->heads,
         .outer = tile->tokens,
         .group = job->is_small || job->vector->block_count == 1 ? tile->heads : GROUP_HEADS,
@@ -151,33 +153,32 @@ static void turn_tokens(const heads_tile *tile, const float *staged) {
     const bool by_heads = tensor->out.head_stride > tensor->out.token_stride && tile->tokens > 1;
     const uint32_t calls = by_heads ? tile->heads : 1;
     if (by_heads)
-        t.inner = 1;
+        turns.inner = 1;
     for (uint32_t i = 0; i < calls; i++) {
-        turn_somewhere(job, &t, tensor->in_place);
-        t.in += t.in_inner;
-        t.out += t.out_inner;
+        turn_somewhere(job, &turns, tensor->in_place);
+        turns.in += turns.in_inner;
+        turns.out += turns.out_inner;
     }
 }
 
 // Heads of one token, each with a table of its own.
-static void turn_heads(const heads_tile *tile, const float *staged) {
+static void turn_heads(const heads_tile *tile, const tables *t) {
     const rope2d_cpu_job *job = tile->job;
     const rope2d_checked_tensor *tensor = tile->tensor;
     const uint32_t element = rope2d_element_size(job->plan->in);
-    const rope2d_turn t = {
+    const rope2d_turn turns = {
         .in = rope2d_cpu_head(&tensor->in, element, tile->batch, tile->token, tile->head),
         .out = (unsigned char *)rope2d_cpu_head(&tensor->out, element, tile->batch, tile->token, tile->head),
-        .table = staged,
+        .tables = t->blocks,
         .in_outer = (ptrdiff_t)tensor->in.head_stride * (ptrdiff_t)element,
         .out_outer = (ptrdiff_t)tensor->out.head_stride * (ptrdiff_t)element,
-        .table_outer = job->vector->staged,
         .inner = 1,
         .outer = tile->heads,
         .group = 1,
         .blocks = job->vector->blocks,
         .block_count = job->vector->block_count,
     };
-    turn_somewhere(job, &t, tensor->in_place);
+    turn_somewhere(job, &turns, tensor->in_place);
 }
 
 static void copy_heads(const heads_tile *tile) {
@@ -194,7 +195,6 @@ static void copy_heads(const heads_tile *tile) {
 // Some heads of one token.
 static void rotate_token(heads_tile *tile, turning turns, tables *t) {
     const rope2d_cpu_job *job = tile->job;
-    const rope2d_vector *v = job->vector;
     const int32_t *rows = rope2d_cpu_rows(job, tile->batch, tile->token);
     const uint32_t end = tile->head + tile->heads;
     if (turns == TURNS_NOT) {
@@ -203,55 +203,56 @@ static void rotate_token(heads_tile *tile, turning turns, tables *t) {
         const uint64_t first = (tile->batch * job->work->tokens + tile->token) * tile->tensor->heads;
         rope2d_portable_heads(job, tile->tensor, first + tile->head, first + end);
     } else if (job->plan->pattern.freq_heads == 1) {
-        stage_rows(job, rows, 0, t, t->staged);
-        turn_tokens(tile, t->staged);
+        find_table(job, rows, 0, t, 0);
+        turn_tokens(tile, t);
     } else {
         for (; tile->head < end; tile->head += tile->heads) {
-            const uint32_t room = TILE_FLOATS / v->staged;
+            const uint32_t room = tables_room(job->vector);
             tile->heads = end - tile->head < room ? end - tile->head : room;
             for (uint32_t i = 0; i < tile->heads; i++)
-                stage_rows(job, rows, tile->head + i, t, t->staged + (size_t)i * v->staged);
-            turn_heads(tile, t->staged);
+                find_table(job, rows, tile->head + i, t, i);
+            turn_heads(tile, t);
         }
     }
 }
 
-// Asks for a token's heads while its table is staged, where both are of about one size: the processor would
-// look for nothing else meanwhile.
+// Asks for all heads of a token in the order in which they lie, which a kernel does not: where a table turns
+// one head or two, the processor does not see it early enough.
 static void fetch(const heads_tile *tile, uint64_t token) {
     const rope2d_cpu_job *job = tile->job;
     const uint32_t element = rope2d_element_size(job->plan->in);
     for (uint32_t i = 0; i < tile->tensor_count; i++) {
         const rope2d_checked_tensor *tensor = &tile->tensors[i];
         const unsigned char *at = rope2d_cpu_head(&tensor->in, element, tile->batch, tile->token + token, 0);
-        if (tensor->heads > FETCHED_HEADS)
-            continue;
-        for (uint32_t byte = 0; byte < job->head_bytes; byte += ROPE2D_STREAM_LINE)
-            rope2d_fetch(at + byte);
+        const size_t stride = (size_t)tensor->in.head_stride * element;
+        for (uint32_t head = 0; head < tensor->heads; head++, at += stride)
+            for (uint32_t byte = 0; byte < job->head_bytes; byte += ROPE2D_STREAM_LINE)
+                rope2d_fetch(at + byte);
     }
 }
 
 // As many whole tokens of all its tensors as a tile takes, up to `most`; returns how many.
 static uint32_t rotate_tokens(heads_tile *tile, uint64_t most, tables *t) {
     const rope2d_cpu_job *job = tile->job;
-    const rope2d_vector *v = job->vector;
     const uint32_t axes = job->plan->pattern.row_axes;
     const int32_t *rows = rope2d_cpu_rows(job, tile->batch, tile->token);
     const turning turns = turning_of(rows, axes);
     const bool has_tile = turns == TURNS && job->plan->pattern.freq_heads == 1;
     tile->tokens = 1;
     if (has_tile) {
-        uint32_t room = TILE_FLOATS / v->staged;
-        room = room < TILE_TABLES ? room : TILE_TABLES;
+        uint32_t room = tables_room(job->vector);
+        room = job->fetches && room > FETCHED_TOKENS ? FETCHED_TOKENS : room;
         room = room < most ? room : (uint32_t)most;
-        fetch(tile, 0);
-        stage_rows(job, rows, 0, t, t->staged);
+        if (job->fetches)
+            fetch(tile, 0);
+        find_table(job, rows, 0, t, 0);
         for (; tile->tokens < room; tile->tokens++) {
             rows += axes;
             if (turning_of(rows, axes) != TURNS)
                 break;
-            fetch(tile, tile->tokens);
-            stage_rows(job, rows, 0, t, t->staged + (size_t)tile->tokens * v->staged);
+            if (job->fetches)
+                fetch(tile, tile->tokens);
+            find_table(job, rows, 0, t, tile->tokens);
         }
     }
     for (uint32_t i = 0; i < tile->tensor_count; i++) {
@@ -259,7 +260,7 @@ static uint32_t rotate_tokens(heads_tile *tile, uint64_t most, tables *t) {
         tile->head = 0;
         tile->heads = tile->tensor->heads;
         if (has_tile)
-            turn_tokens(tile, t->staged);
+            turn_tokens(tile, t);
         else
             rotate_token(tile, turns, t);
     }
