@@ -30,9 +30,14 @@ R_FN uint r_narrow_f16(uint f) {
     return ((f >> 16) & 0x8000u) | R_SELECT(rest > 0x7f800000u, nan, number);
 }
 
+// Rounded to the upper 16 bits; the lower do not count.
+R_FN uint r_round_bf16(uint f) {
+    uint rounded = f + 0x7fffu + ((f >> 16) & 1u);
+    return R_SELECT((f & 0x7fffffffu) > 0x7f800000u, f | 0x400000u, rounded);
+}
+
 R_FN uint r_narrow_bf16(uint f) {
-    uint rounded = (f + 0x7fffu + ((f >> 16) & 1u)) >> 16;
-    return R_SELECT((f & 0x7fffffffu) > 0x7f800000u, (f >> 16) | 0x40u, rounded);
+    return r_round_bf16(f) >> 16;
 }
 
 R_FN uint r_widen(uint type, uint bits) {

@@ -68,8 +68,14 @@ static float4 r_read_texel(R_MEM uint texel) {
     struct name
 #define r_uint4                    uint4
 #define r_float4                   float4
+#define r_float2                   float2
 #define R_UINT4(a, b, c, d)        ((uint4)(a, b, c, d))
 #define R_FLOAT4(a, b, c, d)       ((float4)(a, b, c, d))
+#define R_FLOAT2(a, b)             ((float2)(a, b))
+#define R_INT(i)                   ((int)(i))
+#define R_FLOATS_BITS(v)           as_uint4(v)
+#define R_FLOATS_FROM_BITS(v)      as_float4(v)
+#define R_SELECT4(c, d, e, f, a, b) ((int4)(-(int)(c), -(int)(d), -(int)(e), -(int)(f)) ? (a) : (b))
 #define R_HIGH(a, b)               mul_hi(a, b)
 
 // The buffers were chosen with the tensor: they are all slot 0.
@@ -79,11 +85,6 @@ static void r_choose_slot(r_memory *memory, uint k) {
     memory->out[0] = k == 0u ? memory->out[0] : k == 1u ? memory->out[1] : k == 2u ? memory->out[2] : memory->out[3];
 }
 
-R_STRUCT(r_run) {
-    uint4 a;
-    uint4 b;
-};
-
 static float4 r_read_two(R_MEM uint at) {
 #if R_TEXTURE
     return r_read_texel(R_M at >> 1);
@@ -92,38 +93,23 @@ static float4 r_read_two(R_MEM uint at) {
 #endif
 }
 
-static uint4 r_spread(uint first, uint second) {
-    return (uint4)(first & 0xffffu, first >> 16, second & 0xffffu, second >> 16);
-}
-
-static uint2 r_join(uint4 halves) {
-    return (uint2)(halves.x | (halves.y << 16), halves.z | (halves.w << 16));
-}
-
-static r_run r_load_run(R_MEM uint k, uint at) {
-    r_run run;
+static uint4 r_load_run(R_MEM uint k, uint at) {
 #if R_IN == 0
-    run.a = ((__global const uint4 *)memory->in[k])[at >> 2];
-    run.b = run.a;
+    return ((__global const uint4 *)memory->in[k])[at >> 2];
 #elif R_OUT == 0 || !(R_FLAGS & 32) // R_EIGHT_FLAG
-    uint2 words = ((__global const uint2 *)memory->in[k])[at >> 2];
-    run.a = r_spread(words.x, words.y);
-    run.b = run.a;
+    return ((__global const uint2 *)memory->in[k])[at >> 2].xyxy;
 #else
-    uint4 words = ((__global const uint4 *)memory->in[k])[at >> 3];
-    run.a = r_spread(words.x, words.y);
-    run.b = r_spread(words.z, words.w);
+    return ((__global const uint4 *)memory->in[k])[at >> 3];
 #endif
-    return run;
 }
 
-static void r_store_run(R_MEM uint k, uint at, r_run run) {
+static void r_store_run(R_MEM uint k, uint at, uint4 words) {
 #if R_OUT == 0
-    ((__global uint4 *)memory->out[k])[at >> 2] = run.a;
+    ((__global uint4 *)memory->out[k])[at >> 2] = words;
 #elif R_IN == 0 || !(R_FLAGS & 32)
-    ((__global uint2 *)memory->out[k])[at >> 2] = r_join(run.a);
+    ((__global uint2 *)memory->out[k])[at >> 2] = words.xy;
 #else
-    ((__global uint4 *)memory->out[k])[at >> 3] = (uint4)(r_join(run.a), r_join(run.b));
+    ((__global uint4 *)memory->out[k])[at >> 3] = words;
 #endif
 }
 

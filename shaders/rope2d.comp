@@ -4,6 +4,9 @@
 // pairs); everything else is a specialization constant, and src/vulkan/fold.c takes out what is not asked for, such as
 // all but one of several kinds of a binding.
 #version 450
+#if R_VECTOR
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#endif
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint R_IN = 0u;
@@ -86,13 +89,16 @@ vec4 r_read_texel(uint texel) {
 #define R_STRUCT(name) struct name
 #define r_uint4        uvec4
 #define r_float4       vec4
+#define r_float2       vec2
 #define R_UINT4        uvec4
 #define R_FLOAT4       vec4
-
-struct r_run {
-    uvec4 a;
-    uvec4 b;
-};
+#define R_FLOAT2       vec2
+#define R_INT(i)       int(i)
+#define R_FLOATS_BITS(v)      floatBitsToUint(v)
+#define R_FLOATS_FROM_BITS(v) uintBitsToFloat(v)
+#define R_SELECT4(c, d, e, f, a, b) mix(b, a, bvec4(c, d, e, f))
+#define R_UNPACK_HALVES(w)    vec2(unpackFloat2x16(w))
+#define R_PACK_HALVES(v)      packFloat2x16(f16vec2(v))
 
 uint R_HIGH(uint a, uint b) {
     uint high, low;
@@ -106,47 +112,30 @@ vec4 r_read_two(uint at) {
     return table[at >> 1];
 }
 
-uvec4 r_spread(uint first, uint second) {
-    return uvec4(first & 0xffffu, first >> 16, second & 0xffffu, second >> 16);
-}
-
-uvec2 r_join(uvec4 halves) {
-    return uvec2(halves.x | (halves.y << 16), halves.z | (halves.w << 16));
-}
-
-r_run r_load_run(uint k, uint at) {
-    r_run run;
+uvec4 r_load_run(uint k, uint at) {
+    uvec4 words;
     if (R_IN == R_F32) {
-#define R_READ_4(slot) run.a = in_sixteen##slot[at >> 2];
+#define R_READ_4(slot) words = in_sixteen##slot[at >> 2];
         R_FOR_SLOT(k, R_READ_4)
-        run.b = run.a;
     } else if ((R_FLAGS & R_EIGHT_FLAG) != 0u) {
-        uvec4 words;
 #define R_READ_8(slot) words = in_sixteen##slot[at >> 3];
         R_FOR_SLOT(k, R_READ_8)
-        run.a = r_spread(words.x, words.y);
-        run.b = r_spread(words.z, words.w);
     } else {
-        uvec2 words;
-#define R_READ_HALVES(slot) words = in_eight##slot[at >> 2];
+#define R_READ_HALVES(slot) words = in_eight##slot[at >> 2].xyxy;
         R_FOR_SLOT(k, R_READ_HALVES)
-        run.a = r_spread(words.x, words.y);
-        run.b = run.a;
     }
-    return run;
+    return words;
 }
 
-void r_store_run(uint k, uint at, r_run run) {
+void r_store_run(uint k, uint at, uvec4 words) {
     if (R_OUT == R_F32) {
-#define R_WRITE_4(slot) out_sixteen##slot[at >> 2] = run.a;
+#define R_WRITE_4(slot) out_sixteen##slot[at >> 2] = words;
         R_FOR_SLOT(k, R_WRITE_4)
     } else if ((R_FLAGS & R_EIGHT_FLAG) != 0u) {
-        uvec4 words = uvec4(r_join(run.a), r_join(run.b));
 #define R_WRITE_8(slot) out_sixteen##slot[at >> 3] = words;
         R_FOR_SLOT(k, R_WRITE_8)
     } else {
-        uvec2 words = r_join(run.a);
-#define R_WRITE_HALVES(slot) out_eight##slot[at >> 2] = words;
+#define R_WRITE_HALVES(slot) out_eight##slot[at >> 2] = words.xy;
         R_FOR_SLOT(k, R_WRITE_HALVES)
     }
 }

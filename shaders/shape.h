@@ -84,5 +84,6 @@
 // And what Vulkan's kernels are built for.
 #define R_TEXTURE_FLAG   128u // the table is a texture, a buffer otherwise
 #define R_TWO_SLOTS_FLAG 256u // a dispatch binds two tensors, one otherwise
+#define R_CONVERTS_FLAG  512u // the device converts f16, which takes the feature shaderFloat16
 
 #endif

@@ -6,11 +6,14 @@
 // prelude supplies:
 //
 // clang-format off
-//   r_uint4 r_float4           vectors, made by R_UINT4(a, b, c, d) and R_FLOAT4(a, b, c, d)
-//   r_run                      what a run of channels becomes: .a and .b, four channels each, as r_load gives them;
-//                              a run of four has no .b
-//   r_load_run(k, i)           the run that begins at element i of input k
-//   r_store_run(k, i, run)     the same for output k
+//   r_uint4 r_float4 r_float2  vectors, made by R_UINT4(a, b, c, d), R_FLOAT4(a, b, c, d) and R_FLOAT2(a, b)
+//   R_FLOATS_BITS(v) R_FLOATS_FROM_BITS(v)   conversions of four that keep the bits
+//   R_SELECT4(c, d, e, f, a, b)   c ? a.x : b.x and so on
+//   R_INT(u)                   a conversion of a value
+//   R_UNPACK_HALVES(w) R_PACK_HALVES(v)   conversions by the device, used where R_CONVERTS_FLAG is; may be missing
+//   r_load_run(k, i)           the words of the run that begins at element i of input k, the first two of a run of
+//                              four 16-bit elements
+//   r_store_run(k, i, words)   the same for output k
 //   r_read_two(i)              table entries i and i + 1, i even, as r_float4
 //   R_HIGH(a, b)               the high word of a product
 //   R_WITH_SLOT(k, call, ...)  call(slot, ...), with a slot that the compiler knows where that helps
@@ -25,6 +28,12 @@ R_FN uint r_divide(uint n, uint magic, uint shifts) {
     uint high = R_HIGH(n, magic);
     return (high + ((n - high) >> (shifts & 1u))) >> ((shifts >> 1) & 31u);
 }
+
+// Twice four channels, in words that hold one or two each; of 16-bit elements the first two words count.
+R_STRUCT(r_run) {
+    r_uint4 a;
+    r_uint4 b;
+};
 
 // The cosines and sines of four pairs.
 R_STRUCT(r_turns) {
@@ -103,61 +112,115 @@ R_FN r_turns r_read_turns(R_MEM uint row_at, uint first, uint second, uint head)
 }
 
 // The types are constants here and not in r_widen and r_narrow, so that nothing of other types is compiled.
-R_FN uint r_widen_in(uint bits) {
-    if (R_IN == R_F16)
-        return r_widen_f16(bits);
+// A word holds two 16-bit elements, the first in its low half.
+
+// Of one f16, that stands above 13 zeros: exponents are moved so that infinities and NaNs become just that,
+// and subnormals, 2^97 (1 + m) then, are the only numbers below twice themselves without 2^98.
+R_FN float r_widen_shifted(uint shifted) {
+    precise float moved = R_FROM_BITS(shifted + 0x70000000u);
+    precise float twice = moved + moved;
+    precise float small = twice - R_FROM_BITS(0x70800000u);
+    precise float widened = min(moved, small) * R_FROM_BITS(0x07800000u);
+    return widened;
+}
+
+R_FN r_float2 r_widen_word(uint word) {
     if (R_IN == R_BF16)
-        return bits << 16;
-    return bits;
+        return R_FLOAT2(R_FROM_BITS(word << 16), R_FROM_BITS(word & 0xffff0000u));
+#ifdef R_UNPACK_HALVES
+    if (R_HAS_FLAG(R_CONVERTS_FLAG))
+        return R_UNPACK_HALVES(word);
+#endif
+    uint lo = R_BITS(r_widen_shifted((word << 13) & 0x0fffe000u)) | ((word << 16) & 0x80000000u);
+    uint hi = R_BITS(r_widen_shifted((word >> 3) & 0x0fffe000u)) | (word & 0x80000000u);
+    return R_FLOAT2(R_FROM_BITS(lo), R_FROM_BITS(hi));
 }
 
-R_FN uint r_narrow_out(uint bits) {
-    if (R_OUT == R_F16)
-        return r_narrow_f16(bits);
+// Rounded to f16, without its sign. What is right among `small`, a multiple of 2^-24, and `large` is the
+// less.
+R_FN uint r_round_f16(uint f) {
+    uint rest = f & 0x7fffffffu;
+    precise float grid = R_FROM_BITS(rest) + 0.5f;
+    int small = R_INT(R_BITS(grid)) - 0x3f000000;
+    int large = R_INT((rest - 0x387ff001u + ((rest >> 13) & 1u)) >> 13) + 0x400;
+    int number = min(min(small, large), 0x7c00);
+    return R_SELECT(R_INT(rest) > 0x7f800000, 0x7e00u, R_UINT(number));
+}
+
+// As r_round_bf16, for results of arithmetic: their NaNs are quiet, and have only to be kept from
+// overflowing.
+R_FN uint r_round_quiet_bf16(uint f) {
+    uint bounded = min(R_UINT(min(R_INT(f), 0x7fff7fff)), 0xffff7fffu);
+    return bounded + 0x7fffu + ((bounded >> 16) & 1u);
+}
+
+R_FN uint r_narrow_word(r_float2 two) {
+    uint lo = R_BITS(two.x);
+    uint hi = R_BITS(two.y);
+    if (R_OUT == R_BF16 && R_IN == R_BF16)
+        return (r_round_quiet_bf16(lo) >> 16) | (r_round_quiet_bf16(hi) & 0xffff0000u);
     if (R_OUT == R_BF16)
-        return r_narrow_bf16(bits);
-    return bits;
+        return (r_round_bf16(lo) >> 16) | (r_round_bf16(hi) & 0xffff0000u);
+#ifdef R_UNPACK_HALVES
+    if (R_HAS_FLAG(R_CONVERTS_FLAG))
+        return R_PACK_HALVES(two);
+#endif
+    return r_round_f16(lo) | (r_round_f16(hi) << 16) | ((lo >> 16) & 0x8000u) | (hi & 0x80000000u);
 }
 
-// What is stored for an input that was `bits`, `value` when widened.
-R_FN uint r_finish(bool keep, uint bits, uint value, float turned) {
-    if (R_IN == R_OUT)
-        return R_SELECT(keep, bits, r_narrow_out(R_BITS(turned)));
-    return r_narrow_out(R_SELECT(keep, value, R_BITS(turned)));
+// Four channels, in the first words that they take.
+R_FN r_float4 r_widen_four(r_uint4 words) {
+    if (R_IN == R_F32)
+        return R_FLOATS_FROM_BITS(words);
+    r_float2 first = r_widen_word(words.x);
+    r_float2 second = r_widen_word(words.y);
+    return R_FLOAT4(first.x, first.y, second.x, second.y);
 }
 
-R_FN uint r_finish_lo(bool keep, float c, float s, uint lo, uint hi) {
-    uint x = r_widen_in(lo);
-    uint y = r_widen_in(hi);
-    return r_finish(keep, lo, x, r_turn_lo(c, s, R_FROM_BITS(x), R_FROM_BITS(y)));
+R_FN r_uint4 r_narrow_four(r_float4 v) {
+    if (R_OUT == R_F32)
+        return R_FLOATS_BITS(v);
+    uint first = r_narrow_word(v.xy);
+    uint second = r_narrow_word(v.zw);
+    return R_UINT4(first, second, first, second);
 }
 
-R_FN uint r_finish_hi(bool keep, float c, float s, uint lo, uint hi) {
-    uint x = r_widen_in(lo);
-    uint y = r_widen_in(hi);
-    return r_finish(keep, hi, y, r_turn_hi(c, s, R_FROM_BITS(x), R_FROM_BITS(y)));
+// Pairs that do not rotate keep their bits, and are converted where the type changes.
+R_FN r_uint4 r_finish_four(bool keep0, bool keep1, r_uint4 words, r_float4 value, r_float4 turned) {
+    if (R_IN != R_OUT)
+        return r_narrow_four(R_FLOATS_FROM_BITS(
+            R_SELECT4(keep0, keep0, keep1, keep1, R_FLOATS_BITS(value), R_FLOATS_BITS(turned))));
+    bool second = R_IN == R_F32 ? keep0 : keep1;
+#ifdef R_UNPACK_HALVES
+    // Stands between the sum and its conversion, which some compilers make one step that rounds once.
+    if (R_OUT == R_F16 && R_HAS_FLAG(R_CONVERTS_FLAG))
+        turned = R_FLOATS_FROM_BITS(
+            R_SELECT4(keep0, keep0, keep1, keep1, R_UINT4(0u, 0u, 0u, 0u), R_FLOATS_BITS(turned)));
+#endif
+    return R_SELECT4(keep0, second, keep1, keep1, words, r_narrow_four(turned));
 }
 
 // Eight channels: the los and his of four pairs, or, interleaved, four pairs one after the other.
 R_FN r_run r_turn_eight(r_turns t, bool keep0, bool keep1, r_run v) {
-    r_uint4 x = v.a;
-    r_uint4 y = v.b;
+    r_float4 a = r_widen_four(v.a);
+    r_float4 b = r_widen_four(v.b);
+    r_float4 x = a;
+    r_float4 y = b;
+    if (R_HAS_FLAG(R_INTERLEAVED_FLAG)) {
+        x = R_FLOAT4(a.x, a.z, b.x, b.z);
+        y = R_FLOAT4(a.y, a.w, b.y, b.w);
+    }
+    r_float4 lo = R_FLOAT4(r_turn_lo(t.lo_c.x, t.lo_s.x, x.x, y.x), r_turn_lo(t.lo_c.y, t.lo_s.y, x.y, y.y),
+                           r_turn_lo(t.lo_c.z, t.lo_s.z, x.z, y.z), r_turn_lo(t.lo_c.w, t.lo_s.w, x.w, y.w));
+    r_float4 hi = R_FLOAT4(r_turn_hi(t.hi_c.x, t.hi_s.x, x.x, y.x), r_turn_hi(t.hi_c.y, t.hi_s.y, x.y, y.y),
+                           r_turn_hi(t.hi_c.z, t.hi_s.z, x.z, y.z), r_turn_hi(t.hi_c.w, t.hi_s.w, x.w, y.w));
     r_run turned;
     if (R_HAS_FLAG(R_INTERLEAVED_FLAG)) {
-        x = R_UINT4(v.a.x, v.a.z, v.b.x, v.b.z);
-        y = R_UINT4(v.a.y, v.a.w, v.b.y, v.b.w);
-    }
-    r_uint4 lo = R_UINT4(
-        r_finish_lo(keep0, t.lo_c.x, t.lo_s.x, x.x, y.x), r_finish_lo(keep0, t.lo_c.y, t.lo_s.y, x.y, y.y),
-        r_finish_lo(keep1, t.lo_c.z, t.lo_s.z, x.z, y.z), r_finish_lo(keep1, t.lo_c.w, t.lo_s.w, x.w, y.w));
-    r_uint4 hi = R_UINT4(
-        r_finish_hi(keep0, t.hi_c.x, t.hi_s.x, x.x, y.x), r_finish_hi(keep0, t.hi_c.y, t.hi_s.y, x.y, y.y),
-        r_finish_hi(keep1, t.hi_c.z, t.hi_s.z, x.z, y.z), r_finish_hi(keep1, t.hi_c.w, t.hi_s.w, x.w, y.w));
-    turned.a = lo;
-    turned.b = hi;
-    if (R_HAS_FLAG(R_INTERLEAVED_FLAG)) {
-        turned.a = R_UINT4(lo.x, hi.x, lo.y, hi.y);
-        turned.b = R_UINT4(lo.z, hi.z, lo.w, hi.w);
+        turned.a = r_finish_four(keep0, keep0, v.a, a, R_FLOAT4(lo.x, hi.x, lo.y, hi.y));
+        turned.b = r_finish_four(keep1, keep1, v.b, b, R_FLOAT4(lo.z, hi.z, lo.w, hi.w));
+    } else {
+        turned.a = r_finish_four(keep0, keep1, v.a, a, lo);
+        turned.b = r_finish_four(keep0, keep1, v.b, b, hi);
     }
     return turned;
 }
@@ -200,31 +263,35 @@ R_FN void r_vector_unit(R_MEM uint k, uint unit, uint in_at, uint in_step, uint 
             if (eight)
                 t1 = r_read_turns(R_M row_at, d2.entry, d3.entry, head);
         }
-        r_run a = r_load_run(R_M k, in_at + a_at);
-        r_run b = a;
+        r_uint4 a = r_load_run(R_M k, in_at + a_at);
+        r_uint4 b = a;
         if (has_b)
             b = r_load_run(R_M k, in_at + b_at);
-        r_run v = a;
-        if (!eight || !R_HAS_FLAG(R_INTERLEAVED_FLAG))
-            v.b = b.a;
-        v = r_turn_eight(t0, d0.keep, d1.keep, v);
+        // Of a run of eight the second four are in its last two words.
+        r_run v;
+        r_run w;
+        v.a = a;
+        v.b = b;
         if (eight) {
-            r_run w = b;
-            if (!R_HAS_FLAG(R_INTERLEAVED_FLAG))
-                w.a = a.b;
-            w = r_turn_eight(t1, d2.keep, d3.keep, w);
+            w.a = a.zwzw;
+            w.b = b.zwzw;
             if (R_HAS_FLAG(R_INTERLEAVED_FLAG)) {
-                a = v;
-                b = w;
-            } else {
-                a.a = v.a;
-                a.b = w.a;
-                b.a = v.b;
-                b.b = w.b;
+                v.b = w.a;
+                w.a = b;
             }
-        } else {
-            a.a = v.a;
-            b.a = v.b;
+            w = r_turn_eight(t1, d2.keep, d3.keep, w);
+        }
+        v = r_turn_eight(t0, d0.keep, d1.keep, v);
+        a = v.a;
+        b = v.b;
+        if (eight) {
+            if (R_HAS_FLAG(R_INTERLEAVED_FLAG)) {
+                a = R_UINT4(v.a.x, v.a.y, v.b.x, v.b.y);
+                b = R_UINT4(w.a.x, w.a.y, w.b.x, w.b.y);
+            } else {
+                a = R_UINT4(v.a.x, v.a.y, w.a.x, w.a.y);
+                b = R_UINT4(v.b.x, v.b.y, w.b.x, w.b.y);
+            }
         }
         r_store_run(R_M k, out_at + a_at, a);
         if (has_b)

@@ -113,22 +113,19 @@ static void fill_rows(rope2d_positions *positions) {
     }
 }
 
-rope2d_status rope2d_probe_create(rope2d_probe *probe, const rope2d_plan *plan) {
+static rope2d_status create(rope2d_probe *probe, const rope2d_plan *plan, uint64_t tokens, uint32_t rows) {
     const rope2d_host *host = &plan->device->host;
-    const uint32_t tokens = PROBE_ELEMENTS / (PROBE_HEADS * plan->pattern.head_dim) + 2;
-    const uint32_t rows = tokens < PROBE_ROWS ? tokens : PROBE_ROWS;
     const uint32_t parts = plan->pattern.factors == 0 ? 1 : plan->pattern.factors;
-    const uint32_t columns =
-        parts * plan->pattern.pairs * plan->pattern.angles * (plan->pattern.freq_heads > 1 ? PROBE_HEADS : 1);
-    *probe = (rope2d_probe){.tokens = tokens, .heads = PROBE_HEADS};
+    const uint32_t columns = parts * plan->pattern.pairs * plan->pattern.angles *
+                             (plan->pattern.freq_heads > 1 ? probe->heads : 1);
     rope2d_positions *positions = &probe->positions;
     positions->device = plan->device;
     positions->pattern = plan->pattern; // borrowed
     positions->table_kind = plan->table_kind;
-    positions->tokens = 2 * (uint64_t)tokens;
+    positions->tokens = tokens;
     positions->batch = 1;
     positions->is_axial = plan->pattern.is_axial;
-    positions->table_rows = 2 * rows;
+    positions->table_rows = rows;
     positions->table_columns = columns > 0 ? columns : parts;
     positions->table_entries = (uint64_t)positions->table_rows * positions->table_columns;
     positions->row_count = positions->tokens * plan->pattern.row_axes;
@@ -136,9 +133,50 @@ rope2d_status rope2d_probe_create(rope2d_probe *probe, const rope2d_plan *plan) 
     positions->rows = rope2d_allocate(host, positions->row_count, sizeof(int32_t));
     if (!positions->table || !positions->rows)
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "no memory for the self-test");
-    fill_table(positions, plan);
-    fill_rows(positions);
     return ROPE2D_OK;
+}
+
+rope2d_status rope2d_probe_create(rope2d_probe *probe, const rope2d_plan *plan) {
+    const uint32_t tokens = PROBE_ELEMENTS / (PROBE_HEADS * plan->pattern.head_dim) + 2;
+    const uint32_t rows = tokens < PROBE_ROWS ? tokens : PROBE_ROWS;
+    *probe = (rope2d_probe){.tokens = tokens, .heads = PROBE_HEADS};
+    ROPE2D_TRY(create(probe, plan, 2 * (uint64_t)tokens, 2 * rows));
+    fill_table(&probe->positions, plan);
+    fill_rows(&probe->positions);
+    return ROPE2D_OK;
+}
+
+// What takes every f16 to halves of an ulp, to either side of them, below the normal numbers and past the
+// largest; the last two pairs make sums whose own rounding must come before the conversion's.
+static const r_entry edges[] = {
+    {1.0f, 0.0f},       {0x1.8p0f, 0.0f},        {0x1.7ffffep0f, 0.0f}, {0x1.800002p0f, 0.0f},
+    {0x1.8p-14f, 0.0f}, {0x1.7ffffep-12f, 0.0f}, {1.0f, 0x1.002p-11f},  {0x1.333334p-1f, 0x1.99999ap-1f}};
+enum { EDGES = sizeof(edges) / sizeof(edges[0]), HALVES = 65536 };
+
+rope2d_status rope2d_edges_create(rope2d_probe *probe, const rope2d_plan *plan) {
+    const uint32_t axes = plan->pattern.row_axes;
+    const uint32_t parts = plan->pattern.factors == 0 ? 1 : plan->pattern.factors;
+    const uint32_t tokens = (HALVES + plan->pattern.pairs - 1) / plan->pattern.pairs; // of each row
+    *probe = (rope2d_probe){.tokens = EDGES * tokens, .heads = 1};
+    ROPE2D_TRY(create(probe, plan, probe->tokens, EDGES));
+    rope2d_positions *positions = &probe->positions;
+    for (uint64_t i = 0; i < positions->table_entries; i++) {
+        const uint32_t column = (uint32_t)(i % positions->table_columns);
+        const bool is_factor = column >= positions->table_columns / parts;
+        const r_entry entry = is_factor ? edges[0] : edges[i / positions->table_columns];
+        positions->table[2 * i] = entry.x;
+        positions->table[2 * i + 1] = entry.y;
+    }
+    for (uint64_t i = 0; i < positions->row_count; i++)
+        positions->rows[i] = (int32_t)(i / axes / tokens);
+    return ROPE2D_OK;
+}
+
+void rope2d_edges_pair(const rope2d_probe *probe, const rope2d_plan *plan, uint32_t token, uint32_t pair,
+                       uint32_t *lo, uint32_t *hi) {
+    const uint32_t half = token % (probe->tokens / EDGES) * plan->pattern.pairs + pair;
+    *lo = r_narrow((uint32_t)plan->in, r_widen(R_F16, half % HALVES));
+    *hi = r_narrow((uint32_t)plan->in, r_widen(R_F16, half * 40503u % HALVES));
 }
 
 void rope2d_probe_destroy(rope2d_probe *probe) {

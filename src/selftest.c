@@ -18,6 +18,7 @@ typedef struct test {
     unsigned char *out;
     unsigned char *expected;
     rope2d_checked_tensor tensor;
+    bool at_edges;
 } test;
 
 static rope2d_status allocate(test *t) {
@@ -60,7 +61,10 @@ static void fill_head(const test *t, uint64_t at, uint32_t token, uint32_t head)
     for (uint32_t i = 0; i < pattern->pairs; i++) {
         uint32_t lo = 0;
         uint32_t hi = 0;
-        rope2d_probe_pair(&t->probe, t->plan, token, head, i, &lo, &hi);
+        if (t->at_edges)
+            rope2d_edges_pair(&t->probe, t->plan, token, i, &lo, &hi);
+        else
+            rope2d_probe_pair(&t->probe, t->plan, token, head, i, &lo, &hi);
         put(t, at + pattern->lo[i], lo);
         put(t, at + pattern->hi[i], hi);
     }
@@ -150,6 +154,22 @@ rope2d_status rope2d_self_test_count(const rope2d_plan *plan, rope2d_differences
     test t = {.plan = plan};
     *differences = (rope2d_differences){0};
     const rope2d_status status = run_all(&t, differences);
+    clear(&t);
+    return status;
+}
+
+static rope2d_status run_edges(test *t, rope2d_differences *differences) {
+    ROPE2D_TRY(rope2d_edges_create(&t->probe, t->plan));
+    ROPE2D_TRY(allocate(t));
+    ROPE2D_TRY(t->plan->device->ops->positions_create(&t->probe.positions));
+    differences->outputs = 2 * (uint64_t)t->probe.tokens * t->plan->pattern.pairs;
+    return run(t, 0, false, &differences->normal);
+}
+
+rope2d_status rope2d_self_test_edges(const rope2d_plan *plan, rope2d_differences *differences) {
+    test t = {.plan = plan, .at_edges = true};
+    *differences = (rope2d_differences){0};
+    const rope2d_status status = run_edges(&t, differences);
     clear(&t);
     return status;
 }

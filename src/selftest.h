@@ -19,6 +19,12 @@ typedef struct rope2d_probe {
 rope2d_status rope2d_probe_create(rope2d_probe *probe, const rope2d_plan *plan);
 void rope2d_probe_destroy(rope2d_probe *probe);
 
+// Others, in one set: pairs whose outputs are all f16 and what lies between them, and a table that takes them
+// there. At least 2^20 outputs.
+rope2d_status rope2d_edges_create(rope2d_probe *probe, const rope2d_plan *plan);
+void rope2d_edges_pair(const rope2d_probe *probe, const rope2d_plan *plan, uint32_t token, uint32_t pair,
+                       uint32_t *lo, uint32_t *hi);
+
 // The bits, of the plan's input type, of the two channels of a pair, chosen for the table's entry.
 void rope2d_probe_pair(const rope2d_probe *probe, const rope2d_plan *plan, uint32_t token, uint32_t head,
                        uint32_t pair, uint32_t *lo, uint32_t *hi);
@@ -34,5 +40,7 @@ typedef struct rope2d_differences {
 // Counts what differs between the plan's backend and the portable path. For the pattern's wide units (where
 // it has them) and its single ones.
 rope2d_status rope2d_self_test_count(const rope2d_plan *plan, rope2d_differences *differences);
+// The same at the edges, for the plan's vector units.
+rope2d_status rope2d_self_test_edges(const rope2d_plan *plan, rope2d_differences *differences);
 
 #endif

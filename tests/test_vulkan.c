@@ -293,6 +293,46 @@ static void edited_shaders(uint32_t index, const char *folder) {
         expect_log(device, ROPE2D_ERROR_COMPILE, "missing.h", "an include that is not there");
 }
 
+// A device's own conversions of f16 are used where they are exact, and integers elsewhere.
+static void expect_conversions(uint32_t index, const char *folder, const char *how, bool may_be_native) {
+    static const float freqs[32] = {1, 0.5f, 0.25f};
+    const rope2d_spec spec = {.struct_size = sizeof(spec),
+                              .head_dim = 64,
+                              .axes = 1,
+                              .pairing = ROPE2D_PAIRING_HALF,
+                              .freqs = freqs};
+    const rope2d_plan_params params = {
+        .struct_size = sizeof(params), .spec = &spec, .in = ROPE2D_F16, .out = ROPE2D_F16};
+    rope2d_plan_info info = {.struct_size = sizeof(info)};
+    rope2d_plan *plan = NULL;
+    rope2d_device *device = open_device(index, 0, folder);
+    if (device == NULL)
+        return;
+    rope2d_status status = rope2d_plan_create(device, &params, &plan);
+    if (status == ROPE2D_OK)
+        status = rope2d_plan_get_info(plan, &info);
+    const bool is_exact = info.exactness == ROPE2D_EXACT || info.exactness == ROPE2D_EXACT_NORMAL;
+    const bool is_native = strstr(info.kernel, "_native") != NULL;
+    tally_check(&counts, status == ROPE2D_OK && is_exact && (may_be_native || !is_native),
+                "%s: %s, kernel %s, exactness %d", how, rope2d_status_name(status), info.kernel,
+                (int)info.exactness);
+    rope2d_plan_destroy(plan);
+    close_device(device);
+}
+
+static void wrong_conversions(uint32_t index, const char *folder) {
+    copy_shaders(folder, NULL, NULL);
+    expect_conversions(index, folder, "conversions as they are", true);
+    copy_shaders(folder, "#define R_PACK_HALVES",
+                 "#define R_PACK_HALVES(v) "
+                 "packFloat2x16(f16vec2(uintBitsToFloat(floatBitsToUint(v) & 0xffffe000u)))\n");
+    expect_conversions(index, folder, "rounding toward zero", false);
+    copy_shaders(folder, "#define R_UNPACK_HALVES",
+                 "#define R_UNPACK_HALVES(w) "
+                 "vec2(unpackFloat2x16((w & 0x7c007c00u) == 0u ? 0u : w))\n");
+    expect_conversions(index, folder, "subnormals that are flushed", false);
+}
+
 static void runtime_compile(uint32_t index) {
     char folder[] = "/tmp/rope2d-shaders-XXXXXX";
     if (!ROPE2D_HAVE_SHADERC) {
@@ -315,6 +355,7 @@ static void runtime_compile(uint32_t index) {
         compare_all(device, "compiled from a folder");
     close_device(device);
     edited_shaders(index, folder);
+    wrong_conversions(index, folder);
     remove_shaders(folder);
     device = open_device(index, 0, folder);
     if (device != NULL)

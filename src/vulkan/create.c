@@ -13,6 +13,9 @@
 #define LEAST_ARENA_BYTES (1024u * 1024)
 #define GPU_LANES         (256u * 1024) // about what the largest GPUs have under way at once
 
+#define SUBSET  "VK_KHR_portability_subset"
+#define FLOAT16 "VK_KHR_shader_float16_int8"
+
 static rope2d_status pick_physical(struct vulkan_device *device, const rope2d_host *host, uint32_t index) {
     VkPhysicalDevice *list = NULL;
     uint32_t capacity = 0;
@@ -27,6 +30,29 @@ static rope2d_status pick_physical(struct vulkan_device *device, const rope2d_ho
     return status;
 }
 
+// Whether shaders can have f16, and the device's own conversions with it.
+static bool has_float16(const struct vulkan_device *device, const rope2d_host *host) {
+    const struct vulkan_instance *instance = &device->instance;
+    VkPhysicalDeviceShaderFloat16Int8FeaturesKHR found = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES_KHR};
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                          .pNext = &found};
+    PFN_vkGetPhysicalDeviceFeatures2 get = NULL;
+    if ((device->owner->flags & ROPE2D_DEVICE_MINIMUM_LIMITS) != 0 ||
+        instance->vkGetPhysicalDeviceProperties2 == NULL ||
+        !rope2d_vulkan_has_extension(instance, host, device->physical, FLOAT16))
+        return false;
+    PFN_vkVoidFunction function =
+        instance->vkGetInstanceProcAddr(instance->handle, "vkGetPhysicalDeviceFeatures2");
+    if (function == NULL)
+        function = instance->vkGetInstanceProcAddr(instance->handle, "vkGetPhysicalDeviceFeatures2KHR");
+    if (function == NULL)
+        return false;
+    memcpy(&get, &function, sizeof(function));
+    get(device->physical, &features);
+    return found.shaderFloat16 != VK_FALSE;
+}
+
 static rope2d_status create_handle(struct vulkan_device *device, const rope2d_host *host) {
     rope2d_status status = ROPE2D_OK;
     struct vulkan_instance *instance = &device->instance;
@@ -35,8 +61,17 @@ static rope2d_status create_handle(struct vulkan_device *device, const rope2d_ho
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: no memory for a list of queue families");
 
     // A device that implements only a part of Vulkan says so by an extension that must then be enabled.
-    const char *extensions[1] = {"VK_KHR_portability_subset"};
-    bool is_subset = rope2d_vulkan_has_extension(instance, host, device->physical, extensions[0]);
+    const char *extensions[2];
+    uint32_t count = 0;
+    if (rope2d_vulkan_has_extension(instance, host, device->physical, SUBSET))
+        extensions[count++] = SUBSET;
+    VkPhysicalDeviceShaderFloat16Int8FeaturesKHR float16 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES_KHR,
+        .shaderFloat16 = VK_TRUE};
+    if (has_float16(device, host)) {
+        device->converts = VULKAN_CONVERTS_PERHAPS;
+        extensions[count++] = FLOAT16;
+    }
     float priority = 1.0f;
     VkDeviceQueueCreateInfo queue = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
@@ -46,9 +81,10 @@ static rope2d_status create_handle(struct vulkan_device *device, const rope2d_ho
     };
     VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .pNext = device->converts != VULKAN_CONVERTS_NOT ? &float16 : NULL,
         .queueCreateInfoCount = 1,
         .pQueueCreateInfos = &queue,
-        .enabledExtensionCount = is_subset ? 1 : 0,
+        .enabledExtensionCount = count,
         .ppEnabledExtensionNames = extensions,
     };
     VK_CREATE(instance->vkCreateDevice(device->physical, &info, NULL, &device->handle), device->handle);

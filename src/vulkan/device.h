@@ -17,6 +17,13 @@ struct vulkan_layout {
     uint32_t slots; // tensors of a dispatch: 1 or 2
 };
 
+// Whether the device's own conversions of f16 are used.
+enum vulkan_converts {
+    VULKAN_CONVERTS_NOT, // the feature is not there or not enabled, or the proof failed
+    VULKAN_CONVERTS_PERHAPS,
+    VULKAN_CONVERTS_PROVEN
+};
+
 struct vulkan_device {
     const rope2d_device *owner;
     struct vulkan_instance instance;
@@ -45,6 +52,7 @@ struct vulkan_device {
     rope2d_lock queue_lock;
     rope2d_lock lane_lock;
     struct vulkan_lane *idle_lanes; // guarded by lane_lock
+    enum vulkan_converts converts;  // guarded by pool_lock
     rope2d_lock pool_lock;
     struct vulkan_block *blocks; // guarded by pool_lock
     rope2d_lock retire_lock;

@@ -10,9 +10,13 @@
 enum {
     SPIRV_MAGIC = 0x07230203,
     DECORATION_SPEC_ID = 1,
+    CAPABILITY_FLOAT16 = 9,
     OP_NAME = 5,
     OP_LINE = 8,
     OP_ENTRY_POINT = 15,
+    OP_CAPABILITY = 17,
+    OP_TYPE_FLOAT = 22,
+    OP_TYPE_VECTOR = 23,
     OP_CONSTANT_TRUE = 41,
     OP_CONSTANT_FALSE = 42,
     OP_CONSTANT = 43,
@@ -25,6 +29,7 @@ enum {
     OP_COPY_MEMORY = 63,
     OP_DECORATE = 71,
     OP_IMAGE_WRITE = 99,
+    OP_F_CONVERT = 115,
     OP_LOGICAL_EQUAL = 164,
     OP_LOGICAL_NOT_EQUAL = 165,
     OP_LOGICAL_OR = 166,
@@ -70,6 +75,7 @@ typedef struct fold {
     uint32_t *header; // [bound] of a continue target: the block to go back to
     uint32_t *out;
     uint64_t out_count;
+    bool converts; // what was written converts floats
 } fold;
 
 static inline uint32_t spirv_opcode(const uint32_t *at) {

@@ -73,6 +73,7 @@ static void write_block(fold *f, const uint32_t *at, const uint32_t *end) {
     }
     for (; at < end; at += spirv_length(at)) {
         const bool is_decided = f->value[block] != 0;
+        f->converts = f->converts || spirv_opcode(at) == OP_F_CONVERT;
         if (spirv_opcode(at) == OP_PHI)
             write_phi(f, at, block);
         else if (spirv_opcode(at) == OP_BRANCH_CONDITIONAL && is_decided)
@@ -97,15 +98,34 @@ static void write_function(fold *f, const uint32_t *at, const uint32_t *end) {
     write(f, at, 1);
 }
 
-// Decorations come before what they decorate: those of what has gone are taken out last.
-static void remove_decorations(fold *f) {
+// Decorations of what has gone, and 16-bit floats, which take a feature, where nothing is converted to them.
+static bool is_left_over(fold *f, const uint32_t *at) {
+    switch (spirv_opcode(at)) {
+    case OP_CAPABILITY:
+        return !f->converts && at[1] == CAPABILITY_FLOAT16;
+    case OP_TYPE_FLOAT:
+        if (!f->converts && at[2] == 16)
+            f->flags[at[1]] |= IS_GONE;
+        break;
+    case OP_TYPE_VECTOR:
+        f->flags[at[1]] |= f->flags[at[2]] & IS_GONE;
+        break;
+    case OP_DECORATE:
+    case OP_NAME:
+        break;
+    default:
+        return false;
+    }
+    return (f->flags[at[1]] & IS_GONE) != 0;
+}
+
+// Decorations come before what they decorate: what is left over is taken out last.
+static void remove_left_overs(fold *f) {
     uint64_t kept = SPIRV_HEADER_WORDS;
     for (uint64_t i = SPIRV_HEADER_WORDS; i < f->out_count;) {
         const uint32_t *at = f->out + i;
         const uint32_t words = spirv_length(at);
-        const bool is_gone =
-            (spirv_opcode(at) == OP_DECORATE || spirv_opcode(at) == OP_NAME) && (f->flags[at[1]] & IS_GONE) != 0;
-        if (!is_gone) {
+        if (!is_left_over(f, at)) {
             memmove(f->out + kept, at, words * sizeof(*at));
             kept += words;
         }
@@ -119,5 +139,5 @@ void rope2d_vulkan_fold_write(fold *f, const uint32_t *first) {
     write(f, f->words, (uint32_t)(first - f->words));
     for (const uint32_t *at = first; at < last; at = rope2d_vulkan_fold_function(f, at))
         write_function(f, at, rope2d_vulkan_fold_function(f, at));
-    remove_decorations(f);
+    remove_left_overs(f);
 }

@@ -4,9 +4,11 @@
 #include "shader.h"
 #include "upload.h"
 
+#include "../selftest.h"
 #include "../stage.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define UNITS_BYTES   (ROPE2D_MAX_HEAD_DIM * sizeof(uint32_t))
 #define MOST_SLOTS    2
@@ -111,23 +113,24 @@ fail:
     return status;
 }
 
-static struct vulkan_variant make_variant(const rope2d_plan *plan, bool is_vector,
+static struct vulkan_variant make_variant(const rope2d_plan *plan, bool is_vector, bool converts,
                                           const rope2d_units *units) {
     const struct vulkan_device *device = rope2d_vulkan_of(plan->device);
     const uint32_t is_texture = plan->table_kind == ROPE2D_TABLE_TEXTURE;
     uint32_t flags = units->flags;
     flags |= is_texture ? R_TEXTURE_FLAG : 0;
     flags |= device->layouts[is_texture].slots > 1 ? R_TWO_SLOTS_FLAG : 0;
+    flags |= converts ? R_CONVERTS_FLAG : 0;
     const struct vulkan_variant variant = {is_vector,
                                            {is_vector ? device->vector_group : device->group_size,
                                             (uint32_t)plan->in, (uint32_t)plan->out, flags}};
     return variant;
 }
 
-static rope2d_status create_kernel(const rope2d_plan *plan, bool is_vector, const rope2d_units *units,
-                                   struct vulkan_kernel *kernel) {
+static rope2d_status create_kernel(const rope2d_plan *plan, bool is_vector, bool converts,
+                                   const rope2d_units *units, struct vulkan_kernel *kernel) {
     struct vulkan_device *device = rope2d_vulkan_of(plan->device);
-    const struct vulkan_variant variant = make_variant(plan, is_vector, units);
+    const struct vulkan_variant variant = make_variant(plan, is_vector, converts, units);
     const uint64_t words = (is_vector ? 2 : 1) * (uint64_t)units->count;
     VkShaderModule module = VK_NULL_HANDLE;
     ROPE2D_TRY(rope2d_vulkan_shader_create(device, &variant, &module));
@@ -136,6 +139,68 @@ static rope2d_status create_kernel(const rope2d_plan *plan, bool is_vector, cons
     ROPE2D_TRY(status);
     return rope2d_vulkan_upload_buffer(device, VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT, units->words,
                                        words * sizeof(uint32_t), UNITS_BYTES, &kernel->units);
+}
+
+static void kernel_destroy(struct vulkan_device *device, struct vulkan_kernel *kernel) {
+    if (kernel->pipeline != VK_NULL_HANDLE)
+        device->vk.vkDestroyPipeline(device->handle, kernel->pipeline, device->allocation);
+    rope2d_vulkan_buffer_destroy(device, &kernel->units);
+}
+
+// Whether a kernel may leave conversions to the device: only where it is run before anybody uses it,
+// with pairs whose outputs can be looked at.
+static bool may_convert(const rope2d_plan *plan) {
+    struct vulkan_device *device = rope2d_vulkan_of(plan->device);
+    const bool has_f16 = plan->in == ROPE2D_F16 || plan->out == ROPE2D_F16;
+    if (!plan->may_test || !has_f16 || plan->pattern.pairs == 0)
+        return false;
+    rope2d_lock_take(&device->pool_lock);
+    const bool may = device->converts != VULKAN_CONVERTS_NOT;
+    rope2d_lock_give(&device->pool_lock);
+    return may;
+}
+
+// Runs a kernel that converts by the device: each with the inputs of the self-test, and at all edges until
+// one from f16 to f16 has passed there.
+static rope2d_status prove(const rope2d_plan *plan, bool *is_exact) {
+    struct vulkan_device *device = rope2d_vulkan_of(plan->device);
+    rope2d_differences differences;
+    ROPE2D_TRY(rope2d_self_test_count(plan, &differences));
+    *is_exact = differences.normal + differences.subnormal == 0;
+    rope2d_lock_take(&device->pool_lock);
+    const bool is_proven = device->converts == VULKAN_CONVERTS_PROVEN;
+    rope2d_lock_give(&device->pool_lock);
+    if (!*is_exact || is_proven)
+        return ROPE2D_OK;
+    ROPE2D_TRY(rope2d_self_test_edges(plan, &differences));
+    *is_exact = differences.normal == 0;
+    rope2d_lock_take(&device->pool_lock);
+    if (!*is_exact)
+        device->converts = VULKAN_CONVERTS_NOT;
+    else if (plan->in == plan->out) // both ways
+        device->converts = VULKAN_CONVERTS_PROVEN;
+    rope2d_lock_give(&device->pool_lock);
+    return ROPE2D_OK;
+}
+
+// A kernel of vector units that converts f16 as the device does, if it can be shown to do so exactly.
+static rope2d_status create_vector(rope2d_plan *plan, const rope2d_units *units) {
+    struct vulkan_device *device = rope2d_vulkan_of(plan->device);
+    struct vulkan_plan *vulkan = plan->impl;
+    bool is_exact = may_convert(plan);
+    if (is_exact) {
+        ROPE2D_TRY(create_kernel(plan, true, true, units, &vulkan->vector));
+        ROPE2D_TRY(prove(plan, &is_exact));
+        if (is_exact) {
+            strcat(plan->kernel, "_native");
+            return ROPE2D_OK;
+        }
+        rope2d_log(&plan->device->host, ROPE2D_LOG_INFO, "%s: its conversions of f16 are not exact: integers",
+                   plan->device->info.name);
+        kernel_destroy(device, &vulkan->vector);
+        vulkan->vector = (struct vulkan_kernel){0};
+    }
+    return create_kernel(plan, true, false, units, &vulkan->vector);
 }
 
 rope2d_status rope2d_vulkan_plan_create(rope2d_plan *plan) {
@@ -152,14 +217,8 @@ rope2d_status rope2d_vulkan_plan_create(rope2d_plan *plan) {
     snprintf(plan->kernel, sizeof(plan->kernel), "rope2d_%s_%s_%s_%s", has_vectors ? "vector" : "single",
              plan->table_kind == ROPE2D_TABLE_TEXTURE ? "texture" : "buffer", elements[plan->in],
              elements[plan->out]);
-    ROPE2D_TRY(create_kernel(plan, false, &plan->pattern.single, &vulkan->single));
-    return has_vectors ? create_kernel(plan, true, vectors, &vulkan->vector) : ROPE2D_OK;
-}
-
-static void kernel_destroy(struct vulkan_device *device, struct vulkan_kernel *kernel) {
-    if (kernel->pipeline != VK_NULL_HANDLE)
-        device->vk.vkDestroyPipeline(device->handle, kernel->pipeline, device->allocation);
-    rope2d_vulkan_buffer_destroy(device, &kernel->units);
+    ROPE2D_TRY(create_kernel(plan, false, false, &plan->pattern.single, &vulkan->single));
+    return has_vectors ? create_vector(plan, vectors) : ROPE2D_OK;
 }
 
 void rope2d_vulkan_plan_destroy(rope2d_plan *plan) {

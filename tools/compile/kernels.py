@@ -3,6 +3,7 @@
 import collections
 
 TWO_ANGLES, HEAD_TABLE, ONE_AXIS, INTERLEAVED, EIGHT, FACTORED, TEXTURE, TWO_SLOTS = 1, 2, 4, 8, 32, 64, 128, 256
+CONVERTS = 512  # f16 by the device itself
 OPENCL_FLAGS = 127  # Vulkan's kernels have more
 F32, F16, BF16 = 0, 1, 2
 
@@ -27,6 +28,9 @@ KERNELS = [
     Kernel("single bf16:bf16 texture", 0, BF16, BF16, TEXTURE),
     Kernel("single f32:f16 factored", 0, F32, F16, FACTORED),
     Kernel("single f16:bf16 two-angles", 0, F16, BF16, TWO_ANGLES),
+    Kernel("vector f16:f16 half buffer native", 1, F16, F16, ONE_AXIS | EIGHT | CONVERTS),
+    Kernel("vector f16:f16 interleaved texture native", 1, F16, F16, INTERLEAVED | EIGHT | TEXTURE | CONVERTS),
+    Kernel("vector f32:f16 half two-tensors native", 1, F32, F16, TWO_SLOTS | CONVERTS),
 ]
 QUICK = [KERNELS[i] for i in (0, 4, 13)]
 CONTROL = KERNELS[0]  # the one that controls are made of

@@ -7,6 +7,8 @@ import re
 # families, which round the product, as a multiplication and an addition do, and flush subnormals: they are counted apart.
 AMD_FUSED = re.compile(r"^v_(pk_)?fma[a-z]*(_legacy)?_(f16|f32|f64)|^v_fma_mix|^v_dot\d\w*_f")
 AMD_UNFUSED = re.compile(r"^v_(mad|mac)[a-z]*(_legacy)?_(f16|f32)")
+# A product with an f16, to which -0 is added, is nothing but that product.
+AMD_PRODUCT = re.compile(r"^v_(fma|mad)_mix_f32\b.*,\s*(neg\(0\)|-0)(\s|$)")
 AMD_MIXED = re.compile(r"^v_(fma|mad)_mix|^v_dot\d\w*_f32_(f|bf)16")
 # NVIDIA's PTX: an addition or multiplication without .rn is one that ptxas may fuse; mad and fma are.
 PTX_FUSED = re.compile(r"^(fma|mad)\.[a-z.]*(f16|f32|f64|bf16)|^(add|sub|mul)\.(ftz\.|sat\.)*(f16|f32|f64|bf16)")
@@ -28,8 +30,9 @@ def strip(line):
 
 
 def count_amd(text):
-    names = [line.split()[0] for line in map(strip, text.splitlines()) if re.match(r"[a-z]+_\w+(\s|$)", line)]
-    return {"instructions": len(names), "fused": sum(bool(AMD_FUSED.match(name)) for name in names),
+    lines = [line for line in map(strip, text.splitlines()) if re.match(r"[a-z]+_\w+(\s|$)", line)]
+    names = [line.split()[0] for line in lines if not AMD_PRODUCT.match(line)]
+    return {"instructions": len(lines), "fused": sum(bool(AMD_FUSED.match(name)) for name in names),
             "mixed": sum(bool(AMD_MIXED.match(name)) for name in names),
             "unfused": sum(bool(AMD_UNFUSED.match(name)) for name in names)}
 
