@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// A .npy file, as the command line reads it. The first byte of the input is how it is asked for.
+// A .npy file, as the command line reads it. The first byte of the input is how it is asked for, and whether
+// the rest is the file, or what stands behind the length of its header, which is then right.
 #include "place.h"
 #include "target.h"
 
 #include "tools/cli/npy.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 static void check(const struct npy_array *array) {
@@ -21,6 +23,21 @@ static void check(const struct npy_array *array) {
     FUZZ_PROMISE(sum <= header->bytes * 255);
 }
 
+static void write_file(const uint8_t *data, size_t size, bool is_whole) {
+    static uint8_t bytes[1 << 13] = "\x93NUMPY\x01";
+    const uint8_t *newline = size ? memchr(data, '\n', size) : NULL;
+    const size_t length = newline ? (size_t)(newline - data) + 1 : size;
+    if (is_whole || size > sizeof bytes - 10) {
+        place_write("q.npy", data, size);
+        return;
+    }
+    bytes[8] = (uint8_t)length;
+    bytes[9] = (uint8_t)(length >> 8);
+    if (size)
+        memcpy(bytes + 10, data, size);
+    place_write("q.npy", bytes, size + 10);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static int is_made;
     struct npy_request request = {.option = "--q", .path = "q.npy", .types = NPY_F32 | NPY_F16};
@@ -31,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     request.types = (data[0] & 1 ? NPY_F32 | NPY_F16 : 0) | (data[0] & 2 ? NPY_U16 | NPY_I32 | NPY_I64 : 0);
     request.fortran_order = (data[0] & 4) != 0;
-    place_write("q.npy", data + 1, size - 1);
+    write_file(data + 1, size - 1, (data[0] & 8) == 0);
     const enum npy_status status = npy_read(&request, &array);
     FUZZ_PROMISE(*npy_status_name(status) == 'N');
     if (status != NPY_OK) {
