@@ -75,8 +75,8 @@ static int read_freqs(const char *folder, const struct case_description *descrip
     const struct npy_header *header = &golden->freqs.header;
     uint32_t first = header->dims == 4;
     if ((header->dims != 3 && !first) || (first && header->shape[0] != 2) ||
-        header->shape[first] != spec->axes || header->shape[first + 1] > UINT32_MAX ||
-        header->shape[first + 2] != description->pairs) {
+        header->shape[first] != spec->axes || header->shape[first + 1] == 0 ||
+        header->shape[first + 1] > UINT32_MAX || header->shape[first + 2] != description->pairs) {
         char shape[200];
         npy_shape_text(header, shape, sizeof shape);
         message("%s/freqs.npy: shape is %s: must be (%" PRIu32 ", 1 or heads, %" PRIu32
