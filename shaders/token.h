@@ -13,15 +13,15 @@
 #define R_SIDES 1
 #endif
 
-#define R_JOIN_(a, b)     a##b
-#define R_JOIN(a, b)      R_JOIN_(a, b)
-#define r_floats          R_JOIN(float, R_RUN)
-#define r_uints           R_JOIN(uint, R_RUN)
-#define r_ints            R_JOIN(int, R_RUN)
-#define r_shorts          R_JOIN(short, R_RUN)
-#define r_halves          R_JOIN(ushort, R_RUN)
-#define r_as_floats       R_JOIN(as_, r_floats)
-#define r_as_uints        R_JOIN(as_, r_uints)
+#define R_JOIN_(a, b)         a##b
+#define R_JOIN(a, b)          R_JOIN_(a, b)
+#define r_floats              R_JOIN(float, R_RUN)
+#define r_uints               R_JOIN(uint, R_RUN)
+#define r_ints                R_JOIN(int, R_RUN)
+#define r_shorts              R_JOIN(short, R_RUN)
+#define r_halves              R_JOIN(ushort, R_RUN)
+#define r_as_floats           R_JOIN(as_, r_floats)
+#define r_as_uints            R_JOIN(as_, r_uints)
 #define r_convert_to(v, type) __builtin_convertvector(v, type)
 
 #ifndef __F16C__
@@ -253,11 +253,11 @@ R_INLINE void r_turn_some(R_MEM const r_token *token, bool has_keeps, const r_pl
     R_UNROLL
     for (uint i = 0u; i < R_STEP; i++)
         if (unit + i < R_RUN_PAIR_UNITS)
-        lo_bits[i] = r_load_bits(in, R_UNIT_LO(R_TOKEN_UNIT(2u * (unit + i))));
+            lo_bits[i] = r_load_bits(in, R_UNIT_LO(R_TOKEN_UNIT(2u * (unit + i))));
     R_UNROLL
     for (uint i = 0u; i < R_STEP; i++)
         if (unit + i < R_RUN_PAIR_UNITS)
-        hi_bits[i] = r_load_bits(in, R_UNIT_HI(R_TOKEN_UNIT(2u * (unit + i))));
+            hi_bits[i] = r_load_bits(in, R_UNIT_HI(R_TOKEN_UNIT(2u * (unit + i))));
     R_UNROLL
     for (uint i = 0u; i < R_STEP; i++) {
         if (unit + i >= R_RUN_PAIR_UNITS)
@@ -272,11 +272,11 @@ R_INLINE void r_turn_some(R_MEM const r_token *token, bool has_keeps, const r_pl
     R_UNROLL
     for (uint i = 0u; i < R_STEP; i++)
         if (unit + i < R_RUN_PAIR_UNITS)
-        r_store_bits(out, R_UNIT_LO(R_TOKEN_UNIT(2u * (unit + i))), lo_out[i]);
+            r_store_bits(out, R_UNIT_LO(R_TOKEN_UNIT(2u * (unit + i))), lo_out[i]);
     R_UNROLL
     for (uint i = 0u; i < R_STEP; i++)
         if (unit + i < R_RUN_PAIR_UNITS)
-        r_store_bits(out, R_UNIT_HI(R_TOKEN_UNIT(2u * (unit + i))), hi_out[i]);
+            r_store_bits(out, R_UNIT_HI(R_TOKEN_UNIT(2u * (unit + i))), hi_out[i]);
 }
 #endif
 

@@ -190,7 +190,8 @@ static void read_block(fold *f, const uint32_t *at) {
             f->header[at[2]] = block;
         }
         const uint32_t *branch = at + spirv_length(at);
-        if (spirv_opcode(at) == OP_LOOP_MERGE || spirv_opcode(branch) != OP_BRANCH_CONDITIONAL || !is_known(f, branch[1]))
+        if (spirv_opcode(at) == OP_LOOP_MERGE || spirv_opcode(branch) != OP_BRANCH_CONDITIONAL ||
+            !is_known(f, branch[1]))
             f->flags[at[1]] |= IS_TARGET;
     }
 }

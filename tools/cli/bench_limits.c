@@ -36,6 +36,7 @@ static inline uint32_t narrowed(rope2d_element element, float value) {
 // one pointer, lest the compiler believe in two that overlap.
 #define TURN(element, has_table, i, j)                                                                       \
     narrowed(element, widened(element, from[(i) + (j)]) * by[(has_table) ? (j) : 0])
+// NOLINTBEGIN(bugprone-macro-parentheses): a type takes none.
 #define LOOP(name, word, element, block, ahead, in_place, has_table)                                         \
     static void name(const struct bench_limit_part *part) {                                                  \
         word *to = part->to;                                                                                 \
@@ -53,6 +54,7 @@ static inline uint32_t narrowed(rope2d_element element, float value) {
         for (uint64_t j = 0; j < count - whole; ++j)                                                         \
             to[whole + j] = (word)TURN(element, has_table, whole, j);                                        \
     }
+// NOLINTEND(bugprone-macro-parentheses)
 #define LOOPS(name, word, element, block, ahead)                                                             \
     LOOP(name##_out, word, element, block, ahead, false, false)                                              \
     LOOP(name##_out_table, word, element, block, ahead, false, true)                                         \

@@ -149,10 +149,10 @@ static int rotation_create(struct bench_engine *engine, struct bench_rotation *r
     rope2d_status status = ROPE2D_OK;
     for (uint32_t i = 0; i < engine->sets && !status; ++i)
         status = bind(engine, rotation, i, &bindings[i]);
+    if (!status)
+        status = count_bound(engine, rotation);
     if (status)
         snprintf(rotation->why, sizeof rotation->why, "binding: %s", rope2d_status_name(status));
-    else
-        status = count_bound(engine, rotation);
     rotation->dispatches = 1;
     return STATUS_OK;
 }

@@ -94,7 +94,7 @@ static uint32_t *read_words(const char *path, uint64_t *count) {
         exit(1);
     }
     *count = fread(words, 4, 1u << 18, file);
-    fclose(file);
+    (void)fclose(file); // it was only read
     return words;
 }
 
@@ -173,6 +173,18 @@ static void print_variant(const char *name, VkPipeline pipeline) {
     cJSON_Delete(line);
 }
 
+// Three numbers with colons between them.
+static int parse_values(const char *text, uint32_t values[3]) {
+    for (int i = 0; i < 3; i++) {
+        char *end = NULL;
+        values[i] = (uint32_t)strtoul(text, &end, 10);
+        if (end == text || *end != (i < 2 ? ':' : '\0'))
+            return 0;
+        text = end + 1;
+    }
+    return 1;
+}
+
 int compile_vulkan_main(int argc, char **argv) {
     uint64_t count = 0;
     if (argc < 1)
@@ -183,7 +195,7 @@ int compile_vulkan_main(int argc, char **argv) {
     create_layout(1);
     for (int i = 1; i < argc; i++) {
         uint32_t values[4] = {64};
-        if (sscanf(argv[i], "%u:%u:%u", &values[1], &values[2], &values[3]) != 3)
+        if (!parse_values(argv[i], &values[1]))
             return 1;
         VkPipeline pipeline = compile(words, count, values);
         print_variant(argv[i], pipeline);
@@ -194,6 +206,18 @@ int compile_vulkan_main(int argc, char **argv) {
 }
 
 #else
+
+// Three numbers with colons between them.
+static int parse_values(const char *text, uint32_t values[3]) {
+    for (int i = 0; i < 3; i++) {
+        char *end = NULL;
+        values[i] = (uint32_t)strtoul(text, &end, 10);
+        if (end == text || *end != (i < 2 ? ':' : '\0'))
+            return 0;
+        text = end + 1;
+    }
+    return 1;
+}
 
 int compile_vulkan_main(int argc, char **argv) {
     (void)argc;
