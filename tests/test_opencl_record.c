@@ -159,6 +159,59 @@ static void record(program *own) {
     commands.release(buffer);
 }
 
+// ---------------------------------------------------------------------------------------- what is refused
+
+static void refuses(program *own, const rope2d_opencl_binding_params *params, rope2d_status wants,
+                    const char *word) {
+    rope2d_opencl_binding *binding = own->bindings[0];
+    logged.text[0] = '\0';
+    CHECK(rope2d_opencl_binding_create(own->plan, own->positions, params, &binding) == wants);
+    CHECK(binding == NULL && strstr(logged.text, word) != NULL);
+}
+
+static void refuse(program *own) {
+    const rope2d_opencl_view view = {
+        .memory = own->memory[0], .token_stride = (int64_t)HEADS * DIM, .head_stride = DIM};
+    rope2d_opencl_tensor q = {.heads = HEADS, .in = view};
+    const rope2d_opencl_binding_params good = {
+        .struct_size = sizeof(good), .batch = 1, .tokens = TOKENS, .tensor_count = 1, .tensors = &q};
+    rope2d_opencl_binding_params params = good;
+    rope2d_opencl_dispatch d = {.struct_size = sizeof(d)};
+    rope2d_opencl_table table = {.struct_size = sizeof(table)};
+    refuses(own, NULL, ROPE2D_ERROR_NULL, "params is NULL");
+    params.batch = 0;
+    refuses(own, &params, ROPE2D_ERROR_BATCH, "params.batch is 0");
+    params = good;
+    params.tokens = 0;
+    refuses(own, &params, ROPE2D_ERROR_TOKENS, "params.tokens is 0");
+    params = good;
+    params.tensors = NULL;
+    refuses(own, &params, ROPE2D_ERROR_NULL, "params.tensors is NULL");
+    q.heads = 0;
+    refuses(own, &good, ROPE2D_ERROR_HEADS, "tensors[0].heads is 0");
+    q.heads = HEADS;
+    CHECK(rope2d_opencl_binding_dispatch(own->bindings[0], 0, TOKENS, NULL) == ROPE2D_ERROR_NULL);
+    CHECK(rope2d_opencl_binding_dispatch(own->bindings[0], 0, 0, &d) == ROPE2D_ERROR_TOKENS);
+    CHECK(rope2d_opencl_positions_get_table(own->positions, NULL) == ROPE2D_ERROR_NULL);
+
+    // A plan of the CPU's, with positions of either device.
+    const rope2d_device_params params_cpu = {.struct_size = sizeof(params_cpu)};
+    const program mine = *own;
+    rope2d_device *cpu = NULL;
+    CHECK(rope2d_device_create(&params_cpu, &cpu) == ROPE2D_OK &&
+          make(cpu, &own->plan, &own->positions) == ROPE2D_OK);
+    rope2d_opencl_binding *binding = own->bindings[0];
+    CHECK(rope2d_opencl_binding_create(own->plan, own->positions, &good, &binding) == ROPE2D_ERROR_MISMATCH);
+    CHECK(rope2d_opencl_positions_get_table(own->positions, &table) == ROPE2D_ERROR_MISMATCH);
+    CHECK(rope2d_opencl_binding_create(mine.plan, own->positions, &good, &binding) == ROPE2D_ERROR_MISMATCH);
+    CHECK(binding == NULL && strstr(logged.text, "plan and positions differ in device") != NULL);
+    rope2d_plan_destroy(own->plan);
+    rope2d_positions_destroy(own->positions);
+    rope2d_device_destroy(cpu);
+    own->plan = mine.plan;
+    own->positions = mine.positions;
+}
+
 // --------------------------------------------------------------------------------------------------- devices
 
 static bool start(program *own) {
@@ -192,6 +245,7 @@ static void check_device(cl_platform_id platform, cl_device_id id) {
     program *own = &here;
     if (start(own)) {
         enqueue(own);
+        refuse(own);
         if (has_command_buffers(own)) {
             record(own);
         } else {

@@ -158,6 +158,13 @@ static void try_prompts(void) {
     prompt = (rope2d_prompt){.struct_size = sizeof(prompt)};
     verdict(rope2d_preset_positions(preset, &prompt, &host, &tokens) == ROPE2D_OK && tokens.tokens == 0,
             "prompt", "empty", 0);
+    for (int i = 0; i < 3; i++) {
+        const double wrong[3] = {-1, 1.1e9, INFINITY};
+        prompt.reference[1] = wrong[i];
+        verdict(rope2d_preset_positions(preset, &prompt, &host, &tokens) == ROPE2D_ERROR_COORDINATE &&
+                    strstr(logged.text, "prompt.reference[1]") != NULL,
+                "prompt", "reference", i);
+    }
     rope2d_preset_destroy(preset);
 }
 

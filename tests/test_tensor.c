@@ -222,6 +222,38 @@ static void test_arguments(struct bench *b) {
           "NULL dispatches");
 }
 
+// Positions of another device, and of frequencies that make a dense table where the plan's make an axial one.
+static void test_mismatches(struct bench *b) {
+    static float both_axes[2 * DIM] = {[0] = 1, [DIM / 2 + 1] = 1};
+    static const float coordinates[2 * TOKENS] = {0, 1, 2, 3, 4, 5, 6, 7};
+    rope2d_spec spec = {.struct_size = sizeof(spec), .head_dim = DIM, .axes = 2, .freqs = both_axes};
+    const rope2d_positions_params params = {
+        .struct_size = sizeof(params), .spec = &spec, .tokens = TOKENS, .coordinates = coordinates};
+    rope2d_device *device = b->device;
+    rope2d_plan *axial = NULL;
+    rope2d_positions *dense = NULL, *elsewhere = NULL;
+    bool is_ready = make_plan(b, &spec, ROPE2D_F32, &axial);
+    both_axes[DIM / 2] = 1;
+    is_ready = is_ready && rope2d_positions_create(device, &params, &dense) == ROPE2D_OK;
+    const rope2d_device_params another = {.struct_size = sizeof(another), .host = &b->host};
+    is_ready = is_ready && rope2d_device_create(&another, &b->device) == ROPE2D_OK;
+    spec.axes = 1;
+    spec.freqs = freqs;
+    is_ready = is_ready && make_positions(b, &spec, 1, &elsewhere);
+    CHECK(is_ready, "a dense table, and a device more");
+    if (is_ready) {
+        expect_with(b, axial, dense, ROPE2D_ERROR_MISMATCH, "freqs (axial or dense)",
+                    "another kind of table");
+        expect_with(b, b->plan, elsewhere, ROPE2D_ERROR_MISMATCH, "of two devices", "another device");
+    }
+    rope2d_positions_destroy(elsewhere);
+    if (b->device != device)
+        rope2d_device_destroy(b->device);
+    b->device = device;
+    rope2d_positions_destroy(dense);
+    rope2d_plan_destroy(axial);
+}
+
 static void test_nothing(struct bench *b) {
     b->params.tokens = 0;
     b->tensors[0].in.base = NULL;
@@ -266,6 +298,7 @@ int main(void) {
         test_views(&b);
         test_places(&b);
         test_arguments(&b);
+        test_mismatches(&b);
         test_nothing(&b);
     }
     test_contiguous();
