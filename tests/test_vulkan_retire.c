@@ -188,6 +188,29 @@ static void check_threads(const owner *own, rope2d_device *device, const layout 
     owner_buffer_destroy(own, &buffer);
 }
 
+// What is of the CPU, where only a Vulkan device's will do.
+static void check_not_vulkan(scene *made) {
+    const rope2d_vulkan_binding_params none = {.struct_size = sizeof(none)};
+    rope2d_vulkan_positions_needs needs = {.struct_size = sizeof(needs)};
+    const rope2d_positions_params params = {.struct_size = sizeof(params)};
+    rope2d_vulkan_binding *binding = NULL;
+    rope2d_positions *positions = NULL;
+    expect(rope2d_vulkan_positions_get_needs(made->positions, &needs), ROPE2D_ERROR_MISMATCH, "positions");
+    expect(rope2d_vulkan_positions_get_needs(made->positions, NULL), ROPE2D_ERROR_NULL, "needs");
+    expect(rope2d_vulkan_positions_record_upload(made->positions, VK_NULL_HANDLE), ROPE2D_ERROR_NULL,
+           "upload");
+    expect(rope2d_vulkan_positions_prepare(made->device, &params, &positions), ROPE2D_ERROR_MISMATCH,
+           "device");
+    expect(rope2d_vulkan_positions_prepare(NULL, &params, &positions), ROPE2D_ERROR_NULL, "no device");
+    expect(rope2d_vulkan_binding_create(made->plan, made->positions, &none, &binding), ROPE2D_ERROR_MISMATCH,
+           "plan");
+    expect(rope2d_vulkan_binding_create(made->plan, NULL, &none, &binding), ROPE2D_ERROR_NULL,
+           "no positions");
+    expect(rope2d_vulkan_binding_create(made->plan, made->positions, &none, NULL), ROPE2D_ERROR_NULL,
+           "nowhere");
+    tally_check(&counts, binding == NULL && positions == NULL, "the CPU has objects of Vulkan");
+}
+
 static void check_portable(const layout *l) {
     const rope2d_device_params params = {.struct_size = sizeof(params)};
     scene made = {0};
@@ -195,6 +218,7 @@ static void check_portable(const layout *l) {
     expect(rope2d_vulkan_device_passed(made.device, 1), ROPE2D_ERROR_MISMATCH, "no Vulkan device");
     expect(rope2d_vulkan_device_passed(NULL, 1), ROPE2D_ERROR_NULL, "device");
     if (make_scene(&made, l->in, l->out, l->table, ROPE2D_PLAN_NO_SELF_TEST) == ROPE2D_OK) {
+        check_not_vulkan(&made);
         rope2d_vulkan_plan_retire(made.plan, 1);
         rope2d_vulkan_positions_retire(made.positions, 1);
     }
