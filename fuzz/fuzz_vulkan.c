@@ -223,6 +223,7 @@ static rope2d_device *adopt(struct reader *reader, const rope2d_host *host, int 
     params.unlock_queue = kind & 4 && !reader_one_in(reader, 16) ? unlock : NULL;
     params.queue_user = locks;
     params.has_push_descriptors = kind & 8 ? (uint32_t)reader_number(reader) : 0;
+    params.has_shader_float16 = kind >> 5 & 1;
     if (kind & 16 && small) {
         params.small.buffer = handle(small);
         params.small.offset = reader_one_in(reader, 4) ? reader_number(reader) % small->size : 0;

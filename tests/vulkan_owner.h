@@ -17,6 +17,7 @@ typedef struct owner {
     VkPhysicalDevice physicals[OWNER_MAX_DEVICES];
     const char *const *extensions; // for owner_open; zero: none
     uint32_t extension_count;
+    const void *features; // chained to what owner_open makes the device with; zero: none
     // Of the device that is open.
     VkPhysicalDevice physical;
     VkDevice device;

@@ -68,6 +68,7 @@ static rope2d_spec spec;
 
 void fill_spec(void) {
     memset(&spec, 0, sizeof(spec));
+    memset(freqs, 0, sizeof(freqs));
     spec.struct_size = sizeof(spec);
     spec.head_dim = HEAD_DIM;
     spec.axes = 2;
@@ -78,6 +79,14 @@ void fill_spec(void) {
     for (int i = 0; i < TOKENS; i++) {
         grid[i][0] = (float)(i / 7);
         grid[i][1] = (float)(i % 7);
+    }
+}
+
+void split_axes(void) {
+    for (int i = 0; i < PAIRS; i++) {
+        const float freq = freqs[0][i] + freqs[1][i];
+        freqs[0][i] = i < PAIRS / 2 ? freq : 0;
+        freqs[1][i] = i < PAIRS / 2 ? 0 : freq;
     }
 }
 

@@ -37,7 +37,8 @@ typedef struct scene {
 
 extern float grid[TOKENS][2]; // the coordinates of the tokens
 
-void fill_spec(void);
+void fill_spec(void);  // pairs belong to either axis by turns
+void split_axes(void); // half of them to each from now on, which makes vector units
 rope2d_positions_params positions_params(rope2d_table table);
 rope2d_status make_plan(scene *made, rope2d_element in, rope2d_element out, rope2d_table table,
                         uint32_t flags);

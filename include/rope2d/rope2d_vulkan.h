@@ -9,7 +9,7 @@
 //     rope2d_vulkan_record            into the caller's VkCommandBuffer, every frame
 //
 // Nothing beyond core Vulkan 1.0 is used, with every feature off, so that it does not matter which extensions
-// and features were enabled; but for push descriptors, where the caller says that they are.
+// and features were enabled; but for push descriptors and shaderFloat16, where the caller says that they are.
 // docs/synchronisation_vulkan.md writes out the barriers.
 #ifndef ROPE2D_VULKAN_H
 #define ROPE2D_VULKAN_H
@@ -85,6 +85,11 @@ typedef struct rope2d_vulkan_device_params {
     // 1: VK_KHR_push_descriptor was enabled. Recordings then push their descriptors: bindings have no
     // descriptor pool, and an update writes host memory alone. 0: sets of pools of our own.
     uint32_t has_push_descriptors;
+    // 1: the feature shaderFloat16 was enabled. Plans of f16 may then leave conversions to the device, which
+    // a plan must show to be exact: with a queue, and without ROPE2D_PLAN_NO_SELF_TEST. All other plans
+    // convert by integers, whose bits are the same, but for those that share the kernels of a plan that
+    // showed it. 0: integers.
+    uint32_t has_shader_float16;
 
     uint64_t dispatch_bytes; // as in rope2d_device_params, of rope2d_apply and of recordings
 } rope2d_vulkan_device_params;
