@@ -12,6 +12,12 @@
 static opencl_shim_begin_fn *begin;
 static opencl_shim_counts_fn *read_counts;
 static opencl_shim_failed_fn *failed_call;
+static opencl_shim_stay_fn *stay;
+static unsigned long points;
+
+unsigned long faults_points(void) {
+    return points;
+}
 
 // ---------------------------------------------------------------------------------------- a host that counts
 
@@ -98,6 +104,7 @@ static void check_failure(tally *counts, const life *way, long number, int code,
     begin(number, code);
     rope2d_status status = live(way, &host, &found);
     const char *call = failed_call();
+    points += call[0] != 0;
     if (status == ROPE2D_OK) {
         bool equal = job_equal(&way->job, right, &found, &where);
         tally_check(counts, (may_succeed(call) || way->spare) && equal,
@@ -122,6 +129,7 @@ static void check_out_of_memory(tally *counts, const life *way, long number, con
     size_t where = 0;
     begin(0, 0);
     rope2d_status status = live(way, &host, &found);
+    points += host.requests >= number;
     tally_check(counts,
                 (status == ROPE2D_ERROR_HOST_MEMORY && host.lines > 0) || (status == ROPE2D_OK && way->spare),
                 "request %ld: %s, %u lines", number, rope2d_status_name(status), host.lines);
@@ -155,17 +163,81 @@ void faults_check_life(tally *counts, const life *way, const int *codes, unsigne
     job_release(&right);
 }
 
+// Everything that a device which fails at the call `number` is asked for afterwards. False: it was another
+// kind of call.
+static bool lose(tally *counts, const life *way, long number, int code, const job_result *right) {
+    counting_host counting = {.fail_at = 0};
+    const rope2d_host host = faults_host(&counting);
+    const rope2d_device_params params = {
+        .struct_size = sizeof(params), .backend = ROPE2D_BACKEND_OPENCL, .host = &host};
+    rope2d_device *device = NULL;
+    job_result found;
+    size_t where = 0;
+    begin(number, code);
+    stay();
+    rope2d_status status = rope2d_device_create(&params, &device);
+    for (int again = 0; status == ROPE2D_OK && again < 4; again++) {
+        const unsigned lines = counting.lines;
+        counting.last[0] = 0;
+        const rope2d_status one = job_run(&way->job, device, way->plan_flags, &found);
+        const bool queued = strncmp(failed_call(), "clEnqueue", 9) == 0;
+        tally_check(counts,
+                    !queued || (one == expected_status(code, failed_call()) && counting.lines > lines &&
+                                strstr(counting.last, "Enqueue")),
+                    "lost at call %ld (%s, %d), %d times more: %s, \"%s\"", number, failed_call(), code,
+                    again, rope2d_status_name(one), counting.last);
+        job_release(&found);
+        if (!queued)
+            break;
+    }
+    const bool was_queued = strncmp(failed_call(), "clEnqueue", 9) == 0;
+    points += was_queued;
+    rope2d_device_destroy(device);
+    check_left_over(counts, &counting, "lost at call", number);
+    begin(0, 0);
+    if (was_queued) {
+        status = live(way, &counting, &found);
+        tally_check(counts, status == ROPE2D_OK && job_equal(&way->job, right, &found, &where),
+                    "a device after the lost one: %s, byte %zu", rope2d_status_name(status), where);
+        job_release(&found);
+    }
+    return was_queued;
+}
+
+void faults_check_lost(tally *counts, const life *way, const int *codes, unsigned code_count) {
+    counting_host host = {.fail_at = 0};
+    job_result right;
+    long calls = 0, alive = 0, misused = 0, queued = 0;
+    begin(0, 0);
+    const rope2d_status status = live(way, &host, &right);
+    read_counts(&calls, &alive, &misused);
+    const char *quick = getenv("ROPE2D_QUICK");
+    const long most = quick != NULL && strcmp(quick, "1") == 0 ? 6 : calls;
+    // From the end, where most is enqueued.
+    for (long number = calls; status == ROPE2D_OK && number > 0 && queued < most; number--) {
+        if (!lose(counts, way, number, codes[0], &right))
+            continue;
+        queued++;
+        for (unsigned i = 1; i < code_count; i++)
+            (void)lose(counts, way, number, codes[i], &right);
+    }
+    tally_check(counts, queued > 2, "%ld calls of %ld enqueue", queued, calls);
+    job_release(&right);
+}
+
 bool faults_open(const char *path) {
     void *shim = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    void *found[3] = {NULL, NULL, NULL};
+    void *found[4] = {NULL, NULL, NULL, NULL};
     if (shim) {
         found[0] = dlsym(shim, "opencl_shim_begin");
         found[1] = dlsym(shim, "opencl_shim_counts");
         found[2] = dlsym(shim, "opencl_shim_failed");
+        found[3] = dlsym(shim, "opencl_shim_stay");
     }
     memcpy(&begin, &found[0], sizeof(begin));
     memcpy(&read_counts, &found[1], sizeof(read_counts));
     memcpy(&failed_call, &found[2], sizeof(failed_call));
+    memcpy(&stay, &found[3], sizeof(stay));
     setenv("ROPE2D_OPENCL_LOADER", path, 1);
-    return found[0] && found[1] && found[2];
+    return found[0] && found[1] && found[2] && found[3];
 }

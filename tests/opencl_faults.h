@@ -31,6 +31,10 @@ struct life {
 
 // Puts the shim before the loader.
 bool faults_open(const char *path);
+// Devices that fail from one call on, until they are destroyed: what is made of `way` then says so each time.
+void faults_check_lost(tally *counts, const life *way, const int *codes, unsigned code_count);
+// How many calls and requests of memory failed so far.
+unsigned long faults_points(void);
 void faults_check_life(tally *counts, const life *way, const int *codes, unsigned code_count);
 
 #endif

@@ -25,6 +25,7 @@ static struct {
     long compiled;
     long kernels;
     long events;
+    bool stays;
 } shim = {.failed = ""};
 
 void opencl_shim_begin(long fail_at, int code) {
@@ -38,6 +39,10 @@ void opencl_shim_counts(long *calls, long *alive, long *misused) {
     *calls = shim.calls;
     *alive = shim.alive_count;
     *misused = shim.misused;
+}
+
+void opencl_shim_stay(void) {
+    shim.stays = true;
 }
 
 long opencl_shim_compiled(void) {
@@ -55,9 +60,12 @@ const char *opencl_shim_failed(void) {
 
 static bool fails(const char *name) {
     pthread_mutex_lock(&lock);
-    const bool failing = ++shim.calls == shim.fail_at;
+    bool failing = ++shim.calls == shim.fail_at;
     if (failing)
         shim.failed = name;
+    else
+        failing =
+            shim.stays && strncmp(shim.failed, "clEnqueue", 9) == 0 && strncmp(name, "clEnqueue", 9) == 0;
     shim.compiled += strcmp(name, "clCreateProgramWithSource") == 0;
     pthread_mutex_unlock(&lock);
     return failing;

@@ -8,6 +8,9 @@
 
 // The call number `fail_at` from now, counted from 1, fails with `code`; 0: none. Resets every count.
 typedef void opencl_shim_begin_fn(long fail_at, int code);
+// Until the next begin, once something failed to be enqueued, everything that is enqueued fails, as on a
+// device that was lost.
+typedef void opencl_shim_stay_fn(void);
 // Calls so far; how many objects and mappings are alive; releases and unmappings of what was not alive.
 typedef void opencl_shim_counts_fn(long *calls, long *alive, long *misused);
 // The name of the call that failed, or "" when none has.
@@ -27,6 +30,7 @@ typedef long opencl_shim_asked_fn(long *questions, long most);
 opencl_shim_lie_fn opencl_shim_lie;
 opencl_shim_asked_fn opencl_shim_asked;
 opencl_shim_begin_fn opencl_shim_begin;
+opencl_shim_stay_fn opencl_shim_stay;
 opencl_shim_counts_fn opencl_shim_counts;
 opencl_shim_failed_fn opencl_shim_failed;
 opencl_shim_compiled_fn opencl_shim_compiled;

@@ -65,5 +65,7 @@ int main(int argc, char **argv) {
     else
         counts.skipped++;
     faults_check_life(&counts, &tested, &codes[1], 1);
+    faults_check_lost(&counts, &ways[0], &codes[1], 2);
+    printf("%lu calls of the driver and requests of memory failed in turn\n", faults_points());
     return tally_finish(&counts);
 }

@@ -25,6 +25,7 @@ static const struct fault faults[] = {
 
 static tally counts;
 static struct shim *shim;
+static unsigned points; // calls that failed
 
 // The caller's memory, counted. One thread.
 struct memory {
@@ -131,6 +132,7 @@ static bool fail_at(uint64_t n, const struct fault *fault, rope2d_table table, c
     shim->fail_with = fault->result;
     rope2d_status status = run(&scene, ROPE2D_BACKEND_VULKAN, table);
     const char *call = shim->failed;
+    points += call != NULL;
     if (call == NULL) {
         tally_check(&counts, status == ROPE2D_OK, "no call fails: %s", rope2d_status_name(status));
     } else if (is_tolerated(call)) {
@@ -175,6 +177,70 @@ static void fail_each(const struct fault *fault, rope2d_table table, enum shim_m
     shim->memory = SHIM_MEMORY_REAL;
 }
 
+// A device that was lost stays so: whatever needs it says that, each time anew; a new one has the right bits.
+static bool lose_at(const char *call, uint64_t n, rope2d_table table, const struct scene *expected) {
+    static struct scene scene;
+    const float freqs[2 * PAIRS] = {1};
+    const rope2d_spec spec = {.struct_size = sizeof(spec), .head_dim = HEAD_DIM, .axes = 2, .freqs = freqs};
+    const rope2d_plan_params tested = {.struct_size = sizeof(tested), .spec = &spec};
+    rope2d_plan *plan = NULL;
+    memset(&scene, 0, sizeof(scene));
+    shim->calls = 0;
+    shim->failed = NULL;
+    shim->fail_in = call;
+    shim->fail_at = n;
+    shim->fail_with = faults[2].result;
+    shim->stays_lost = true;
+    rope2d_status status = run(&scene, ROPE2D_BACKEND_VULKAN, table);
+    const bool is_lost = shim->failed != NULL;
+    points += is_lost;
+    for (int again = 0; is_lost && again < 3; again++) {
+        tally_check(&counts,
+                    status == ROPE2D_ERROR_DEVICE_LOST &&
+                        strstr(scene.memory.log.text, "VK_ERROR_DEVICE_LOST") != NULL,
+                    "lost in %s %u, and used %d times more: %s: %s", call, (unsigned)n, again,
+                    rope2d_status_name(status), scene.memory.log.text);
+        scene.memory.log.text[0] = 0;
+        status =
+            scene.is_applied && again == 0 ? apply(&scene) : rope2d_plan_create(scene.device, &tested, &plan);
+    }
+    tally_check(&counts, plan == NULL && memcmp(scene.in, expected->in, sizeof(scene.in)) == 0,
+                "lost in %s %u: a plan that was tested, or other inputs", call, (unsigned)n);
+    clear(&scene);
+    shim->stays_lost = false;
+    shim->fail_in = NULL;
+    shim->fail_at = 0;
+    if (is_lost) {
+        memset(&scene, 0, sizeof(scene));
+        status = run(&scene, ROPE2D_BACKEND_VULKAN, table);
+        tally_check(&counts, status == ROPE2D_OK && memcmp(scene.out, expected->out, sizeof(scene.out)) == 0,
+                    "a device after the lost one: %s, or other bits", rope2d_status_name(status));
+        clear(&scene);
+    }
+    tally_check(&counts, shim->live == 0 && shim->faults == 0 && scene.memory.live == 0,
+                "lost in %s %u: %d objects and %d blocks are left, %u faults", call, (unsigned)n,
+                (int)shim->live, (int)scene.memory.live, (unsigned)shim->faults);
+    shim->live = 0;
+    return is_lost;
+}
+
+static void lose_each(rope2d_table table, enum shim_memory memory) {
+    static const char *const calls[] = {"vkQueueSubmit", "vkWaitForFences"};
+    static struct scene expected;
+    memset(&expected, 0, sizeof(expected));
+    const rope2d_status status = run(&expected, ROPE2D_BACKEND_CPU, ROPE2D_TABLE_BUFFER);
+    clear(&expected);
+    tally_check(&counts, status == ROPE2D_OK, "the CPU: %s", rope2d_status_name(status));
+    shim->memory = memory;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        uint64_t n = 1;
+        while (lose_at(calls[i], n, table, &expected))
+            n++;
+        tally_check(&counts, n > 1, "%s was never called", calls[i]);
+    }
+    shim->memory = SHIM_MEMORY_REAL;
+}
+
 // A loader without a driver says so with VK_ERROR_INCOMPATIBLE_DRIVER: that is a machine without devices.
 static void no_driver(void) {
     struct scene scene = {0};
@@ -209,6 +275,8 @@ int main(void) {
         fail_each(&faults[0], ROPE2D_TABLE_BUFFER, SHIM_MEMORY_REAL);
         fail_each(&faults[1], ROPE2D_TABLE_TEXTURE, SHIM_MEMORY_DISCRETE_INCOHERENT);
         fail_each(&faults[2], ROPE2D_TABLE_TEXTURE, SHIM_MEMORY_UNIFIED_INCOHERENT);
+        lose_each(ROPE2D_TABLE_TEXTURE, SHIM_MEMORY_DISCRETE);
+        printf("%u calls of the driver failed in turn\n", points);
     }
     return tally_finish(&counts);
 }

@@ -33,15 +33,17 @@ enum shim_lie {
 
 struct shim {
     enum shim_memory memory;
-    uint64_t fail_at;   // the call that fails, from 1; 0: none
-    int32_t fail_with;  // its VkResult
-    uint64_t calls;     // that can fail, so far
-    const char *failed; // the call that did; NULL: none yet
-    int64_t live;       // objects and memory created and not destroyed
-    uint64_t faults;    // such as mapping memory that the host does not see
-    uint64_t mapped;    // buffers mapped so far
-    uint64_t copies;    // commands that copy, so far
-    uint64_t pipelines; // made so far
+    uint64_t fail_at;    // the call that fails, from 1; 0: none
+    int32_t fail_with;   // its VkResult
+    const char *fail_in; // of calls of this name alone; NULL: of all
+    bool stays_lost;     // what submits or waits after it fails in the same way
+    uint64_t calls;      // that can fail, so far
+    const char *failed;  // the call that did; NULL: none yet
+    int64_t live;        // objects and memory created and not destroyed
+    uint64_t faults;     // such as mapping memory that the host does not see
+    uint64_t mapped;     // buffers mapped so far
+    uint64_t copies;     // commands that copy, so far
+    uint64_t pipelines;  // made so far
     uint64_t kept;   // bytes that the driver's pipeline cache seems to have besides its header; 0: as it is
     uint64_t given;  // bytes of such, and right ones, that were handed back so far
     uint64_t merged; // pipeline caches merged so far

@@ -15,16 +15,16 @@ def pattern(*cases):
     return ",".join(f"{case} f32:f32*" for case in cases)
 
 
-def sizes(runner, device, cases):
-    """The sizes of all dispatches, those of self-tests as well."""
-    os.environ["ROPE2D_SHIM"] = "log"
+def sizes(runner, device, cases, what="log"):
+    """The sizes of all dispatches, those of self-tests as well; or the hashes of all builds' options."""
+    os.environ["ROPE2D_SHIM"] = what
     result = runner.run("verify", "--device", device, "--in-process", "--case", cases)
     return {line for line in result.errors.splitlines() if line.isdigit()}
 
 
-def find_sizes(runner, device):
-    """For each case that has one, a size that no other has."""
-    found = {case: sizes(runner, device, pattern(case)) for case in CASES}
+def find_sizes(runner, device, what="log"):
+    """For each case that has one, a size, or a build, that no other has."""
+    found = {case: sizes(runner, device, pattern(case), what) for case in CASES}
     own = {case: sorted(found[case] - set().union(*(found[other] for other in CASES if other != case))) for case in CASES}
     return {case: size[0] for case, size in own.items() if size}
 
@@ -67,6 +67,7 @@ def test(runner, verify, shim):
             known(runner, verify, device, all_cases, case, bad)
     if not runner.is_quick:
         stuck(runner, verify, device, early, own[early])
+    compilers(runner, verify, device)
     flaky(runner, verify, device)
     os.environ["ROPE2D_SHIM"] = f"late:{trigger}"
     result, report = verify(runner, "--case", all_cases, device=device, name="late.json")
@@ -84,6 +85,24 @@ def test(runner, verify, shim):
                  report["problems"])
     for variable in ("VK_DRIVER_FILES", "VK_ICD_FILENAMES", "ROPE2D_SHIM", "ROPE2D_OPENCL_LOADER"):
         del os.environ[variable]
+
+
+def compilers(runner, verify, device):
+    """A driver's compiler that crashes or hangs on the kernels of one case."""
+    own = find_sizes(runner, device, "log-builds")
+    if not runner.check("cases have kernels of their own", own):
+        return
+    case, build = list(own.items())[0]
+    for what, verdict, text in (("build-crash", "crashed", "signal 6"), ("build-hang", "hung", "no answer for 3 s")):
+        if runner.is_quick and what != "build-crash":
+            continue
+        os.environ["ROPE2D_SHIM"] = f"{what}:{build}"
+        result, report = verify(runner, "--case", pattern(*CASES), "--time-limit", "3", device=device, name=f"{what}.json")
+        got = verdicts(report)
+        bad = {name for name, one in got.items() if one != "passed"}
+        runner.check(f"{what}: the case alone is blamed, and the rest goes on", result.status == 1 and bad and all(
+            name.startswith(case) and got[name] == verdict for name in bad) and len(bad) < len(got) and text in result.output
+            and report["complete"], got)
 
 
 def stuck(runner, verify, device, case, size):

@@ -8,8 +8,10 @@
 //     FILE is
 //                                            then there
 //     flaky:SIZE                             dispatches of SIZE invocations do nothing but the first time
+//     build-crash:HASH   build-hang:HASH     the driver's compiler, given options of this hash
 //     list:1                                 listing the platforms crashes
 //     log                                    each dispatch's size is printed on stderr
+//     log-builds                             the hash of each build's options is printed on stderr
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <CL/cl_icd.h>
@@ -80,6 +82,26 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, c
     if (size == when("lose") || real == NULL)
         return CL_DEVICE_NOT_AVAILABLE;
     return real(queue, kernel, dims, offset, global, local, waits, wait_list, event);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint device_count,
+                                               const cl_device_id *devices, const char *options,
+                                               void(CL_CALLBACK *done)(cl_program, void *), void *user) {
+    cl_api_clBuildProgram real = NULL;
+    void *loader = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *found = loader ? dlsym(loader, "clBuildProgram") : NULL;
+    const char *text = getenv("ROPE2D_SHIM");
+    unsigned long hash = 5381;
+    for (const char *at = options; at != NULL && *at != 0; at++)
+        hash = (hash * 33 + (unsigned char)*at) & 0xffffffffUL;
+    if (text != NULL && strcmp(text, "log-builds") == 0)
+        (void)fprintf(stderr, "%lu\n", hash);
+    if (hash == when("build-crash"))
+        crash();
+    while (hash == when("build-hang"))
+        (void)sleep(1);
+    memcpy(&real, &found, sizeof(real));
+    return real != NULL ? real(program, device_count, devices, options, done, user) : CL_DEVICE_NOT_AVAILABLE;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetPlatformIDs(cl_uint entries, cl_platform_id *platforms, cl_uint *count) {
