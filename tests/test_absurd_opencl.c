@@ -77,6 +77,8 @@ static void try(const test_job *job, long question, int how, const job_result *r
 }
 
 static void try_all(const test_job *job) {
+    const char *quick = getenv("ROPE2D_QUICK");
+    const bool is_quick = quick != NULL && strcmp(quick, "1") == 0;
     long questions[MOST_QUESTIONS];
     counting_host host = {.fail_at = 0};
     job_result right;
@@ -87,7 +89,8 @@ static void try_all(const test_job *job) {
     tally_check(&counts, count > 20 && count < MOST_QUESTIONS, "%ld questions were asked", count);
     for (long i = 0; i < count && i < MOST_QUESTIONS; i++)
         for (int how = 1; how < OPENCL_SHIM_LIES; how++)
-            try(job, questions[i], how, &right);
+            if (!is_quick || how == 1 + (int)(i % (OPENCL_SHIM_LIES - 1)))
+                try(job, questions[i], how, &right);
     printf("%ld questions, %u lies: %u refused, %u rotated all the same\n", count, refused + rotated, refused,
            rotated);
     job_release(&right);
