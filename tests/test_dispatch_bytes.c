@@ -124,8 +124,9 @@ static void compare(rope2d_device *device, rope2d_device *cpu, uint64_t bound, r
 }
 
 int main(int argc, char **argv) {
-    // Less than a token of any tensor, a token of some, tokens, a batch element and a bit, two; all.
-    static const uint64_t bounds[] = {1, 600, 2500, 9000, 25000, 50000, UINT64_MAX};
+    // Less than a token of any tensor, a token of some, tokens, four of f32 to the byte, a batch element and
+    // a bit, two; all.
+    static const uint64_t bounds[] = {1, 600, 2500, 7168, 9000, 25000, 50000, UINT64_MAX};
     static rope2d_device_info infos[MOST_DEVICES];
     const bool is_vulkan = argc > 1 && strcmp(argv[1], "vulkan") == 0;
     const rope2d_backend backend = is_vulkan ? ROPE2D_BACKEND_VULKAN : ROPE2D_BACKEND_OPENCL;
