@@ -46,10 +46,11 @@ static const float *table_row(const rope2d_cpu_job *job, int32_t row, uint32_t h
            2 * ((size_t)bounded * positions->table_columns + (size_t)head * job->shape[R_TABLE_HEAD_STRIDE]);
 }
 
-// At least 1: a block has two pairs or more.
-static uint32_t tables_room(const rope2d_vector *v) {
+// At least 1: a block has two pairs or more. Past the caches few, so that memory does not wait for rows.
+static uint32_t tables_room(const rope2d_cpu_job *job) {
+    const rope2d_vector *v = job->vector;
     const uint32_t room = TILE_POINTERS / v->block_count;
-    return v->is_direct || room < TILE_TABLES ? room : TILE_TABLES;
+    return (v->is_direct && job->is_small) || room < TILE_TABLES ? room : TILE_TABLES;
 }
 
 static void find_table(const rope2d_cpu_job *job, const int32_t *rows, uint32_t head, tables *t,
@@ -207,7 +208,7 @@ static void rotate_token(heads_tile *tile, turning turns, tables *t) {
         turn_tokens(tile, t);
     } else {
         for (; tile->head < end; tile->head += tile->heads) {
-            const uint32_t room = tables_room(job->vector);
+            const uint32_t room = tables_room(job);
             tile->heads = end - tile->head < room ? end - tile->head : room;
             for (uint32_t i = 0; i < tile->heads; i++)
                 find_table(job, rows, tile->head + i, t, i);
@@ -240,7 +241,7 @@ static uint32_t rotate_tokens(heads_tile *tile, uint64_t most, tables *t) {
     const bool has_tile = turns == TURNS && job->plan->pattern.freq_heads == 1;
     tile->tokens = 1;
     if (has_tile) {
-        uint32_t room = tables_room(job->vector);
+        uint32_t room = tables_room(job);
         room = job->fetches && room > FETCHED_TOKENS ? FETCHED_TOKENS : room;
         room = room < most ? room : (uint32_t)most;
         if (job->fetches)
