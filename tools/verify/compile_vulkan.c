@@ -207,18 +207,6 @@ int compile_vulkan_main(int argc, char **argv) {
 
 #else
 
-// Three numbers with colons between them.
-static int parse_values(const char *text, uint32_t values[3]) {
-    for (int i = 0; i < 3; i++) {
-        char *end = NULL;
-        values[i] = (uint32_t)strtoul(text, &end, 10);
-        if (end == text || *end != (i < 2 ? ':' : '\0'))
-            return 0;
-        text = end + 1;
-    }
-    return 1;
-}
-
 int compile_vulkan_main(int argc, char **argv) {
     (void)argc;
     (void)argv;
