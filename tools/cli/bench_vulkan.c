@@ -107,6 +107,7 @@ static int issue(struct bench_engine *engine, const struct bench_rotation *rotat
         result = status ? message_status(status, engine->choice->name) : STATUS_OK;
         if (!result)
             result = bench_vulkan_record_bare(engine, &alone[i]);
+        bench_vulkan_barrier(vulkan->commands);
     }
     if (!result)
         result = vulkan_check(engine, vkEndCommandBuffer(vulkan->commands), "vkEndCommandBuffer");
