@@ -44,6 +44,7 @@ def check_group(runner, group):
 
 def check_once(runner, once):
     name = f"{once['device']} once"
+    runner.check(f"{name}: equal", once["equal"] is True, str(once))
     for key in ("plan_cold", "plan_warm", "plan_warm_untested", "plan_in_memory", "plan_again", "positions", "first_apply", "next_apply"):
         runner.check(f"{name}: {key}", once.get(key, 0) > 0, str(once))
     issue = {"cpu": None, "vulkan": "record", "opencl": "enqueue"}[once["device"].split(":")[0]]
@@ -68,6 +69,9 @@ def check_device(runner, where):
         check_group(runner, group)
     for once in found["once"]:
         check_once(runner, once)
+    if "llvmpipe" in found["once"][0]["device_name"] and where.startswith("vulkan"):
+        kernels = {row["kernel"] for group in groups for row in group["rows"]}
+        runner.check(f"{where}: the device's own conversions", all(name.endswith("_native") for name in kernels), str(kernels))
     lines = [line for line in result.output.splitlines() if re.search(r" equal( \(normal\))?$", line)]
     runner.check(f"{where}: a line of the table for each row", len(lines) == sum(len(g["rows"]) for g in groups),
                  result.output)
@@ -87,7 +91,10 @@ def check_wrong_results(runner, shim):
         return
     found = read(runner, "wrong.json")
     rows = [row for group in found["groups"] for row in group["rows"]]
-    runner.check("wrong results: counted", found["refused"] == len(rows) == 2, str(found["refused"]))
+    refused = [once for once in found["once"] if not once["equal"]]
+    runner.check("wrong results: counted", len(rows) == 2 and found["refused"] == 2 + len(refused), str(found["refused"]))
+    for once in refused:
+        runner.check("wrong results: no time of applies", not {"first_apply", "next_apply", "positions"} & set(once), str(once))
     for row in rows:
         runner.check("wrong results: no timing", row["equal"] is False and "timing" not in row and "of_copy" not in row,
                      str(row))

@@ -140,6 +140,7 @@ struct bench_overhead {
     double record, enqueue;         // negative: the device has none
     double bare_record;             // the driver's part: the commands of a rotation alone; negative: none
     uint64_t record_allocations;
+    bool is_equal; // applies are, to the portable path's: without it they and the positions have no time
 };
 
 struct bench_machine {
@@ -156,7 +157,7 @@ struct bench_results {
     size_t group_count;
     struct bench_overhead *overheads;
     size_t overhead_count;
-    uint32_t refused;  // rows without a number because they were not equal
+    uint32_t refused;  // rows, and applies, without a number because they were not equal
     uint32_t left_out; // groups that did not fit the memory or the time
     double seconds;
     char command[512];

@@ -120,6 +120,7 @@ static cJSON *overhead_json(const struct bench_overhead *overhead) {
     add_seconds(object, "plan_warm_untested", overhead->plan_untested);
     add_seconds(object, "plan_in_memory", overhead->plan_memory);
     add_seconds(object, "plan_again", overhead->plan_again);
+    cJSON_AddBoolToObject(object, "equal", overhead->is_equal);
     add_seconds(object, "positions", overhead->positions);
     add_seconds(object, "first_apply", overhead->first_apply);
     add_seconds(object, "next_apply", overhead->next_apply);

@@ -8,6 +8,7 @@
 #include "bench_cases.h"
 #include "bench_run.h"
 #include "bench_time.h"
+#include "compare.h"
 #include "message.h"
 
 enum { TOKENS = 1024, REPEATS = 7 };
@@ -88,10 +89,15 @@ static rope2d_status time_positions(struct once *once) {
     return status;
 }
 
-static rope2d_status time_applies(struct once *once, unsigned char *memory) {
+static void fill(const struct once *once, unsigned char *memory) {
+    bench_fill(memory, once->what.element, 0, bench_bytes(&once->what) / sizeof(float));
+}
+
+// In place.
+static rope2d_status apply(const struct once *once, const rope2d_plan *plan,
+                           const rope2d_positions *positions, unsigned char *memory, double *seconds) {
     const struct bench_tower *tower = once->what.tower;
     uint64_t bytes = bench_bytes(&once->what) / BENCH_TENSORS;
-    double seconds[REPEATS];
     rope2d_tensor tensors[BENCH_TENSORS] = {{0}};
     for (uint32_t i = 0; i < BENCH_TENSORS; ++i) {
         tensors[i].heads = tower->heads;
@@ -105,16 +111,63 @@ static rope2d_status time_applies(struct once *once, unsigned char *memory) {
         .tensor_count = BENCH_TENSORS,
         .tensors = tensors,
     };
-    double begin = seconds_now(), started = begin;
-    rope2d_status status = rope2d_apply(once->plan, once->positions, &params);
-    once->overhead->first_apply = seconds_now() - begin;
+    double begin = seconds_now();
+    rope2d_status status = rope2d_apply(plan, positions, &params);
+    *seconds = seconds_now() - begin;
+    return status;
+}
+
+// What the portable path makes of the same content.
+static rope2d_status rotate_portably(const struct once *once, unsigned char *expected) {
+    rope2d_plan_params params = plan_params(once);
+    rope2d_plan *plan = NULL;
+    rope2d_positions *positions = NULL;
+    double seconds;
+    params.flags |= ROPE2D_PLAN_NO_SELF_TEST; // it would compare the path with itself
+    fill(once, expected);
+    rope2d_status status = rope2d_plan_create(once->run->portable, &params, &plan);
+    if (!status)
+        status = bench_positions_create(once->run->portable, &once->what, once->spec.spec.pairing,
+                                        ROPE2D_TABLE_BUFFER, &positions);
+    if (!status)
+        status = apply(once, plan, positions, expected, &seconds);
+    rope2d_positions_destroy(positions);
+    rope2d_plan_destroy(plan);
+    return status;
+}
+
+static void compare(struct once *once, const unsigned char *values, const unsigned char *expected) {
+    rope2d_plan_info info = {.struct_size = sizeof info};
+    uint64_t count = bench_bytes(&once->what) / sizeof(float);
+    if (rope2d_plan_get_info(once->plan, &info) ||
+        compare_bits(values, expected, once->what.element, count, info.exactness).count)
+        once->overhead->is_equal = false;
+}
+
+static rope2d_status time_applies(struct once *once, unsigned char *memory, unsigned char *expected) {
+    struct bench_overhead *overhead = once->overhead;
+    double seconds[REPEATS], unused;
     uint32_t repeats = 0;
-    while (repeats < REPEATS && !status && (repeats == 0 || seconds_now() - started < LONG_ENOUGH)) {
-        begin = seconds_now();
-        status = rope2d_apply(once->plan, once->positions, &params);
-        seconds[repeats++] = seconds_now() - begin;
-    }
-    once->overhead->next_apply = status ? 0 : bench_spread_of(seconds, repeats).median;
+    rope2d_status status = apply(once, once->plan, once->positions, memory, &overhead->first_apply);
+    if (!status)
+        status = rotate_portably(once, expected);
+    if (!status)
+        compare(once, memory, expected);
+    double started = seconds_now();
+    while (repeats < REPEATS && !status && (repeats == 0 || seconds_now() - started < LONG_ENOUGH))
+        status = apply(once, once->plan, once->positions, memory, &seconds[repeats++]);
+    overhead->next_apply = status ? 0 : bench_spread_of(seconds, repeats).median;
+    fill(once, memory);
+    if (!status)
+        status = apply(once, once->plan, once->positions, memory, &unused);
+    if (!status)
+        compare(once, memory, expected);
+    if (overhead->is_equal)
+        return status;
+    message("%s: no number for applies and positions: elements differ from the portable path's",
+            once->run->engine.choice->name);
+    overhead->first_apply = overhead->next_apply = overhead->positions = -1;
+    ++once->run->results->refused;
     return status;
 }
 
@@ -149,17 +202,18 @@ static int time_issue(struct once *once) {
 }
 
 static int measure(struct once *once) {
-    unsigned char *memory = malloc((size_t)bench_bytes(&once->what));
+    size_t bytes = (size_t)bench_bytes(&once->what);
+    unsigned char *memory = malloc(2 * bytes); // and what is expected
     if (!memory) {
         message("no memory for %d tokens", TOKENS);
         return STATUS_DEVICE;
     }
-    bench_fill(memory, once->what.element, 0, bench_bytes(&once->what) / sizeof(float));
+    fill(once, memory);
     rope2d_status status = time_plans(once);
     if (!status)
         status = time_positions(once);
     if (!status)
-        status = time_applies(once, memory);
+        status = time_applies(once, memory, memory + bytes);
     free(memory);
     return status ? message_status(status, once->run->engine.choice->name) : time_issue(once);
 }
@@ -177,6 +231,7 @@ int bench_overhead_measure(struct bench_run *run, struct bench_overhead *overhea
         .record = -1,
         .enqueue = -1,
         .bare_record = -1,
+        .is_equal = true,
     };
     snprintf(overhead->device, sizeof overhead->device, "%s", choice->name);
     snprintf(overhead->device_name, sizeof overhead->device_name, "%.120s", choice->info.name);

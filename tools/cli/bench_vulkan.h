@@ -24,6 +24,7 @@ struct vulkan {
     VkDevice handle;
     uint32_t family;
     VkQueue queue;
+    bool has_float16;      // shaderFloat16 is enabled
     VkPipelineCache cache; // for the library
     VkCommandPool pool;
     VkCommandBuffer commands;

@@ -11,7 +11,7 @@
 #include "progress.h"
 #include "rope2d/rope2d_vulkan.h"
 
-enum { MOST_DEVICES = 32, MOST_FAMILIES = 16 };
+enum { MOST_DEVICES = 32, MOST_FAMILIES = 16, MOST_EXTENSIONS = 512 };
 
 int vulkan_check(const struct bench_engine *engine, VkResult result, const char *call) {
     if (result == VK_SUCCESS)
@@ -39,13 +39,21 @@ static VKAPI_ATTR VkResult VKAPI_CALL timed_pipelines(VkDevice device, VkPipelin
     return result;
 }
 
+// Units are bound whole, with room for heads of any size: what is read of them is at most a word for each
+// pair.
+static uint64_t read_of(const VkWriteDescriptorSet *write, uint64_t range) {
+    bool is_units = write->descriptorType == VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER &&
+                    range == ROPE2D_MAX_HEAD_DIM * sizeof(uint32_t);
+    return is_units ? bound_by->what->tower->head_dim / 2 * sizeof(uint32_t) : range;
+}
+
 static VKAPI_ATTR void VKAPI_CALL counted_update(VkDevice device, uint32_t write_count,
                                                  const VkWriteDescriptorSet *writes, uint32_t copy_count,
                                                  const VkCopyDescriptorSet *copies) {
     for (uint32_t i = 0; bound_by && i < write_count; ++i)
         for (uint32_t j = 0; writes[i].pBufferInfo && j < writes[i].descriptorCount; ++j)
             if (!bench_vulkan_is_own(bound_by, writes[i].pBufferInfo[j].buffer))
-                bound_bytes += writes[i].pBufferInfo[j].range;
+                bound_bytes += read_of(&writes[i], writes[i].pBufferInfo[j].range);
     drivers_update(device, write_count, writes, copy_count, copies);
 }
 
@@ -106,6 +114,8 @@ static int load(struct bench_engine *engine) {
     VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                                      .pApplicationName = "rope2d bench",
                                      .apiVersion = VK_API_VERSION_1_0};
+    if (volkGetInstanceVersion() >= VK_API_VERSION_1_1)
+        application.apiVersion = VK_API_VERSION_1_1; // it tells whether there is shaderFloat16
     VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                  .pApplicationInfo = &application};
     int result = vulkan_check(engine, vkCreateInstance(&info, NULL, &vulkan->instance), "vkCreateInstance");
@@ -144,8 +154,37 @@ static int pick(struct bench_engine *engine, uint32_t *timestamp_bits) {
     return STATUS_DEVICE;
 }
 
+static bool has_extension(VkPhysicalDevice physical, const char *name) {
+    VkExtensionProperties *list = calloc(MOST_EXTENSIONS, sizeof *list);
+    uint32_t count = MOST_EXTENSIONS;
+    bool found = false;
+    if (list && vkEnumerateDeviceExtensionProperties(physical, NULL, &count, list) >= VK_SUCCESS)
+        for (uint32_t i = 0; i < count && !found; ++i)
+            found = strcmp(list[i].extensionName, name) == 0;
+    free(list);
+    return found;
+}
+
+// As engines enable it: the library may then leave the conversion of f16 to the device.
+static bool has_float16(VkPhysicalDevice physical, VkPhysicalDeviceShaderFloat16Int8FeaturesKHR *float16) {
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                          .pNext = float16};
+    VkPhysicalDeviceProperties properties;
+    vkGetPhysicalDeviceProperties(physical, &properties);
+    if (!vkGetPhysicalDeviceFeatures2 || properties.apiVersion < VK_API_VERSION_1_1 ||
+        !has_extension(physical, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME))
+        return false;
+    vkGetPhysicalDeviceFeatures2(physical, &features);
+    float16->shaderInt8 = VK_FALSE;
+    return float16->shaderFloat16 != VK_FALSE;
+}
+
 static int create_device(struct bench_engine *engine) {
     struct vulkan *vulkan = engine->impl;
+    static const char *const extension = VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME;
+    VkPhysicalDeviceShaderFloat16Int8FeaturesKHR float16 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES_KHR};
+    vulkan->has_float16 = has_float16(vulkan->physical, &float16);
     float priority = 1.0f;
     VkDeviceQueueCreateInfo queue = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
@@ -155,8 +194,11 @@ static int create_device(struct bench_engine *engine) {
     };
     VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .pNext = vulkan->has_float16 ? &float16 : NULL,
         .queueCreateInfoCount = 1,
         .pQueueCreateInfos = &queue,
+        .enabledExtensionCount = vulkan->has_float16 ? 1 : 0,
+        .ppEnabledExtensionNames = &extension,
     };
     VkResult made = vkCreateDevice(vulkan->physical, &info, NULL, &vulkan->handle);
     if (made != VK_SUCCESS) {
@@ -218,6 +260,7 @@ rope2d_status bench_vulkan_make_device(struct bench_engine *engine, rope2d_devic
         .queue = vulkan->queue,
         .queue_family = vulkan->family,
         .pipeline_cache = vulkan->cache,
+        .has_shader_float16 = vulkan->has_float16,
     };
     return rope2d_vulkan_device_adopt(&params, device);
 }
