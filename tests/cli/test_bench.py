@@ -47,6 +47,8 @@ def check_once(runner, once):
     runner.check(f"{name}: equal", once["equal"] is True, str(once))
     for key in ("plan_cold", "plan_warm", "plan_warm_untested", "plan_in_memory", "plan_again", "positions", "first_apply", "next_apply"):
         runner.check(f"{name}: {key}", once.get(key, 0) > 0, str(once))
+    is_cpu = once["device"].startswith("cpu")
+    runner.check(f"{name}: a copy kernel's first run", is_cpu or once.get("first_run_bare", -1) >= 0, str(once))
     issue = {"cpu": None, "vulkan": "record", "opencl": "enqueue"}[once["device"].split(":")[0]]
     runner.check(f"{name}: {issue}", not issue or once.get(issue, 0) > 0, str(once))
 

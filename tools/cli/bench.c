@@ -137,7 +137,8 @@ static int measure(const struct bench_request *request, struct bench_results *re
         int written = write_files(request, results);
         result = result ? result : written;
         if (results->refused) {
-            message("%u rows or applies have no number: their results were not the portable path's", results->refused);
+            message("%u rows or applies have no number: their results were not the portable path's",
+                    results->refused);
             result = result ? result : STATUS_FAILED;
         }
     }

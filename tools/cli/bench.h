@@ -135,6 +135,7 @@ struct bench_overhead {
     double plan_memory;             // while another of its structure is there
     double compile, compile_again;  // the driver's part of the first two; negative: not known
     double warm_compile;            // and of the warm one; 0: not known
+    double bare_compile;            // what the first run of a copy kernel takes besides what the second takes
     double positions;               // 1,024 tokens
     double first_apply, next_apply; // rope2d_apply of 1,024 tokens, from host memory to host memory
     double record, enqueue;         // negative: the device has none

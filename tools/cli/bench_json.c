@@ -115,6 +115,8 @@ static cJSON *overhead_json(const struct bench_overhead *overhead) {
     add_seconds(object, "plan_cold", overhead->plan_cold);
     add_seconds(object, "compiling", overhead->compile);
     add_seconds(object, "compiling_again", overhead->compile_again);
+    add_seconds(object, "first_run_bare",
+                overhead->backend == ROPE2D_BACKEND_CPU ? -1 : overhead->bare_compile);
     add_seconds(object, "plan_warm", overhead->plan_warm);
     add_seconds(object, "compiling_warm", overhead->compile_again < 0 ? -1 : overhead->warm_compile);
     add_seconds(object, "plan_warm_untested", overhead->plan_untested);
