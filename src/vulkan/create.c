@@ -56,9 +56,7 @@ static bool has_float16(const struct vulkan_device *device, const rope2d_host *h
 static rope2d_status create_handle(struct vulkan_device *device, const rope2d_host *host) {
     rope2d_status status = ROPE2D_OK;
     struct vulkan_instance *instance = &device->instance;
-    device->queue_family = rope2d_vulkan_queue_family(instance, host, device->physical);
-    if (device->queue_family == UINT32_MAX)
-        return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: no memory for a list of queue families");
+    ROPE2D_TRY(rope2d_vulkan_queue_family(instance, host, device->physical, &device->queue_family));
 
     // A device that implements only a part of Vulkan says so by an extension that must then be enabled.
     const char *extensions[2];

@@ -69,9 +69,9 @@ rope2d_status rope2d_vulkan_instance_create(struct vulkan_instance *instance, co
 // The instance's devices that can compute, in the driver's order. The caller releases *list with *capacity.
 rope2d_status rope2d_vulkan_physical_list(const struct vulkan_instance *instance, const rope2d_host *host,
                                           VkPhysicalDevice **list, uint32_t *capacity, uint32_t *count);
-// The first queue family that computes; UINT32_MAX when there is none.
-uint32_t rope2d_vulkan_queue_family(const struct vulkan_instance *instance, const rope2d_host *host,
-                                    VkPhysicalDevice physical);
+// The first queue family that computes; UINT32_MAX when there is none, and when it fails.
+rope2d_status rope2d_vulkan_queue_family(const struct vulkan_instance *instance, const rope2d_host *host,
+                                         VkPhysicalDevice physical, uint32_t *family);
 bool rope2d_vulkan_has_extension(const struct vulkan_instance *instance, const rope2d_host *host,
                                  VkPhysicalDevice physical, const char *name);
 

@@ -80,22 +80,24 @@ fail:
     return status;
 }
 
-uint32_t rope2d_vulkan_queue_family(const struct vulkan_instance *instance, const rope2d_host *host,
-                                    VkPhysicalDevice physical) {
+rope2d_status rope2d_vulkan_queue_family(const struct vulkan_instance *instance, const rope2d_host *host,
+                                         VkPhysicalDevice physical, uint32_t *family) {
     uint32_t count = 0;
+    *family = UINT32_MAX;
     instance->vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, NULL);
     uint32_t capacity = count;
     VkQueueFamilyProperties *families = rope2d_allocate(host, capacity, sizeof(*families));
     if (families == NULL)
-        return UINT32_MAX;
+        return count == 0 ? ROPE2D_OK
+                          : rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY,
+                                        "Vulkan: no memory for a list of %u queue families", count);
     instance->vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, families);
-    uint32_t found = UINT32_MAX;
-    for (uint32_t i = 0; i < count && found == UINT32_MAX; i++) {
+    for (uint32_t i = 0; i < count && *family == UINT32_MAX; i++) {
         if (families[i].queueCount > 0 && (families[i].queueFlags & VK_QUEUE_COMPUTE_BIT))
-            found = i;
+            *family = i;
     }
     rope2d_release(host, families, capacity, sizeof(*families));
-    return found;
+    return ROPE2D_OK;
 }
 
 rope2d_status rope2d_vulkan_physical_list(const struct vulkan_instance *instance, const rope2d_host *host,
@@ -125,7 +127,9 @@ rope2d_status rope2d_vulkan_physical_list(const struct vulkan_instance *instance
     if (vkEnumeratePhysicalDevices_result != VK_INCOMPLETE) // a device that came meanwhile is not listed
         VK(vkEnumeratePhysicalDevices_result);
     for (uint32_t i = 0; i < found && i < *capacity; i++) {
-        if (rope2d_vulkan_queue_family(instance, host, (*list)[i]) != UINT32_MAX)
+        uint32_t family = 0;
+        ROPE2D_TRY(rope2d_vulkan_queue_family(instance, host, (*list)[i], &family));
+        if (family != UINT32_MAX)
             (*list)[(*count)++] = (*list)[i];
     }
     return ROPE2D_OK;
