@@ -2,8 +2,7 @@
 //
 // Drivers that report what cannot be, a word at a time: workgroups of nothing, buffers of 4 GiB less one,
 // alignments that are none, memory without types or heaps, families without end, names without one. Each time
-// an error with its line in the log, or the bits of an
-// honest driver; never a crash, and nothing left over.
+// an error with its line in the log, or the bits of an honest driver; never a crash, and nothing left over.
 #include "vulkan_open.h"
 
 #include <stdio.h>
@@ -92,15 +91,18 @@ static void try(enum shim_lie lie, uint32_t word, uint32_t with, rope2d_table ta
     job_release(&found);
 }
 
+// Each lie makes an instance, a device and kernels.
+static bool is_quick(void) {
+    const char *quick = getenv("ROPE2D_QUICK");
+    return quick != NULL && strcmp(quick, "1") == 0;
+}
+
 static void try_words(enum shim_lie lie, const size_t *offsets, size_t count, rope2d_table table,
                       const job_result *right) {
     static const uint32_t values[] = {0, UINT32_MAX, 3};
-    const char *quick = getenv("ROPE2D_QUICK");
-    const bool is_quick =
-        quick != NULL && strcmp(quick, "1") == 0; // each lie makes an instance, a device and kernels
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < 3; j++)
-            if (!is_quick || j == i % 2)
+            if (!is_quick() || j == i % 2)
                 try(lie, (uint32_t)(offsets[i] / WORD), values[j], table, right);
 }
 
@@ -169,7 +171,7 @@ int main(void) {
         try_all(ROPE2D_TABLE_BUFFER);
         try_all(ROPE2D_TABLE_TEXTURE);
         printf("%u lies: %u refused, %u rotated all the same\n", refused + rotated, refused, rotated);
-        tally_check(&counts, refused > 5, "only %u lies were refused", refused);
+        tally_check(&counts, refused > (is_quick() ? 5 : 15), "only %u lies were refused", refused);
     }
     return tally_finish(&counts);
 }
