@@ -192,7 +192,8 @@ static rope2d_status create_vector(rope2d_plan *plan, const rope2d_units *units)
         ROPE2D_TRY(create_kernel(plan, true, true, units, &vulkan->vector));
         ROPE2D_TRY(prove(plan, &is_exact));
         if (is_exact) {
-            strcat(plan->kernel, "_native");
+            const size_t length = strlen(plan->kernel);
+            snprintf(plan->kernel + length, sizeof(plan->kernel) - length, "_native");
             return ROPE2D_OK;
         }
         rope2d_log(&plan->device->host, ROPE2D_LOG_INFO, "%s: its conversions of f16 are not exact: integers",
