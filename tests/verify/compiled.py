@@ -5,6 +5,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -58,9 +59,24 @@ def listings(runner, source):
     wrong = [(line, found) for dialect, line, fused, mixed in LINES if (found := count[dialect](f"{line}\n")) and
              (found["instructions"], found["fused"], found["mixed"]) != (1, fused, mixed)]
     runner.check("instructions are told apart", not wrong, wrong)
-    division = "        math.inv (16|M0) r2.0<1>:f r2.0<1;1,0>:f\n" + 3 * (LINES[15][1] + "\n")
-    runner.check("a division of integers is none of the kernel's", count["intel"](division)["fused"] == 0
-                 and count["intel"](division + LINES[15][1] + "\n")["fused"] == 1)
+    divisions(runner, count["intel"], (source / "tests/verify/intel_division.txt").read_text())
+
+
+def divisions(runner, count, listing):
+    """Divisions of integers that the compiler made are none of the kernel's, and excuse nothing beside them."""
+    found = count(listing)
+    runner.check("a division of integers is told", (found["fused"], found.get("of_division")) == (0, 11), found)
+    rotation = "        mad (16|M0) r46.0<1>:f -acc2.0<1;0>:f r16.0<1;0>:f r86.0<1>:f\n"
+    for what, text, fused in (("a rotation after it", listing + rotation, 1),
+                              ("a rotation before it", rotation + listing, 1),
+                              ("a sum in the place of a difference", re.sub(r"-(r2\.0<1>)", r"\1", listing), 1),
+                              ("a factor that is no quotient", re.sub(r"(mov .* r46\.0<1>:f +r42\.0<1;1,0>):ud", r"\1:f", listing), 2),
+                              ("another constant", listing.replace("0xB4C00000", "0x3F800000"), 11),
+                              ("a reciprocal of something else", listing.replace("r14.1<0;1,0>:ud", "r14.1<0;1,0>:f"), 5),
+                              ("a divisor that is read anew", re.sub(r"(.* mad .*-r2\.0<0>.*\n)", r"send (16|M0) r2 r9 // rd:1\n\1",
+                                                                    listing, count=1), 2)):
+        found = count(text)
+        runner.check(f"{what} is a fusion", found["fused"] == fused, found)
 
 
 def reported(runner, verify, source):
@@ -121,7 +137,7 @@ def meddled(runner, source):
     if not shutil.which("clang-15") and not shutil.which("ocloc"):
         runner.skip("meddled kernels", "there is no OpenCL compiler")
         return
-    for what, old, new, text in (("fuses", "as_float(u)", "fma(as_float(u), 1.5f, 0.5f)", "multiply and add at once"),
+    for what, old, new, text in (("fuses", "turned = a - b;", "turned = fma(c, lo, -b);", "multiply and add at once"),
                                  ("does not compile", "__kernel void", "__kernel nothing", "error")):
         if runner.is_quick and what != "fuses":
             continue

@@ -4,9 +4,8 @@
 //
 //     crash:SIZE   hang:SIZE   lose:SIZE     a dispatch of SIZE invocations
 //     late:SIZE                              the first dispatch after one of SIZE invocations crashes
-//     stick:SIZE:FILE                        a dispatch of SIZE invocations, and all after it in any process:
-//     FILE is
-//                                            then there
+//     stick:SIZE:FILE                        a dispatch of SIZE invocations, and all of any process while
+//                                            there is FILE, which it makes
 //     flaky:SIZE                             dispatches of SIZE invocations do nothing but the first time
 //     build-crash:HASH   build-hang:HASH     the driver's compiler, given options of this hash
 //     list:1                                 listing the platforms crashes

@@ -3,6 +3,8 @@
 values of one precision and give another of it without rounding in between."""
 import re
 
+from division import Division
+
 # AMD: v_fma_f32, v_fmac_f32, v_fmaak_f32, v_pk_fma_f32, v_fma_mix_f32, v_dot2_f32_f16. Not v_mad_f32 and v_mac_f32 of older
 # families, which round the product, as a multiplication and an addition do, and flush subnormals: they are counted apart.
 AMD_FUSED = re.compile(r"^v_(pk_)?fma[a-z]*(_legacy)?_(f16|f32|f64)|^v_fma_mix|^v_dot\d\w*_f")
@@ -17,9 +19,6 @@ PTX_MIXED = re.compile(r"^(add|sub|mul|fma|mad)\.[a-z.]*f32\.(f16|bf16)")
 INTEL_LINE = re.compile(r"^\s*(?:\([^)]*\)\s*)?([a-z][a-z0-9_.]*)\s")
 INTEL_TYPES = re.compile(r":(f|hf|bf|df)\b")
 INTEL_MULTIPLY_ADD = re.compile(r"^(mad|madm|mac|dp4a?|dpas|pln|lrp)(\.|$)")
-# Where there is no division of integers, it is made from a reciprocal in float and three multiply-adds, or from some in
-# double. The kernels have neither reciprocals nor doubles of their own.
-INTEL_RECIPROCAL, OF_DIVISION = re.compile(r"^math\.inv$"), 3
 INTEL_ARITHMETIC = re.compile(r"^(add3?|mul|mad|madm|mac)(\.|$)")
 
 
@@ -46,24 +45,20 @@ def count_ptx(text):
 
 def count_intel(text):
     found = {"instructions": 0, "fused": 0, "mixed": 0}
-    divisions = doubles = 0
-    for line in text.splitlines():
-        line = line.split("//")[0].rstrip()
+    division = Division()
+    for whole in text.splitlines():
+        line = whole.split("//")[0].rstrip()
         name = INTEL_LINE.match(line)
         if not name or line.endswith(":"):
             continue
         types = set(INTEL_TYPES.findall(line))
         found["instructions"] += 1
-        if "df" in types:
-            doubles += bool(INTEL_MULTIPLY_ADD.match(name[1]))
-            continue
-        found["fused"] += bool(types and INTEL_MULTIPLY_ADD.match(name[1]))
-        divisions += bool(INTEL_RECIPROCAL.match(name[1]))
-        found["mixed"] += bool(len(types) > 1 and INTEL_ARITHMETIC.match(name[1]))
-    of_division = 0 if doubles else min(OF_DIVISION * divisions, found["fused"])
-    found["fused"] -= of_division
-    if divisions:
-        found["of_division"] = of_division + doubles
+        divides = division.take(name[1], whole)
+        if types and INTEL_MULTIPLY_ADD.match(name[1]):
+            # Some families divide integers in double, which the kernels do not have.
+            kind = "of_division" if divides or "df" in types else "fused"
+            found[kind] = found.get(kind, 0) + 1
+        found["mixed"] += bool(len(types - {"df"}) > 1 and INTEL_ARITHMETIC.match(name[1]))
     return found
 
 

@@ -11,6 +11,7 @@
 #include "../cli/device_choice.h"
 #include "config.h"
 #include "embedded.h"
+#include "internal.h"
 #include "text_file.h"
 
 #ifndef _WIN32
@@ -105,7 +106,7 @@ static void add_sources(cJSON *list, const char *kind, const struct rope2d_embed
 static void add_folder(cJSON *list) {
     static const char *const names[] = {"rope2d.comp", "rope2d.cl", "rope2d_cl.h",  "core.h",   "vector.h",
                                         "token.h",     "shape.h",   "arithmetic.h", "element.h"};
-    const char *folder = getenv("ROPE2D_SHADERS");
+    const char *folder = rope2d_environment("ROPE2D_SHADERS");
     for (size_t i = 0; folder && *folder && i < sizeof names / sizeof *names; ++i) {
         char path[1024];
         char *text = NULL;
