@@ -96,6 +96,8 @@ def test_options(runner, _source):
     runner.check("--in-process gives the same", result.status == 0 and same[0] == same[1])
     runner.expect("zero cases are a failure", ["verify", "--device", "cpu", "--case", "nothing_of_that_name"], 1,
                   "no case was executed")
+    runner.expect("each device must have a case", ["verify", "--device", "cpu", "--exec", "false {case} {out}", "--case",
+                                                   "half f16:f16*"], 1, "FAIL exec:0: no case was executed")
     runner.expect("--require is met", ["verify", "--device", "cpu", "--case", FEW, "--require", "cpu:1,rope2d:5"], 0)
     runner.expect("--require is not met", ["verify", "--device", "cpu", "--case", FEW, "--require", "cpu:100000"], 1,
                   "100000 are required")
@@ -142,6 +144,9 @@ def test_known(runner, _source):
     for name, entries, text in (
             ("control", [{**entry, "case": "control: swapped axes"}], "no list can excuse a control"),
             ("reasonless", [{"device": "cpu", "case": "half"}], "'reason' must be a text"),
+            ("a key spelled wrong", [{**entry, "driver_form": "22.3"}], "entry 1: 'driver_form' is none of"),
+            ("a number", [entry, {**entry, "driver_from": 22}], "entry 2: 'driver_from' must be a text"),
+            ("no object", ["half"], "entry 1: must be an object"),
             ("not a list", {"a": 1}, "must be a JSON list")):
         runner.expect(f"refused: {name}", ["verify", "--device", "cpu", "--expect", write("bad.json", entries)], 2, text)
     result, report = verify(runner, "--case", FEW, "--expect", write("known.json", [entry]))
@@ -150,6 +155,8 @@ def test_known(runner, _source):
                  and "unexpectedly passed" in result.output, unexpected)
     out_of_range = {**entry, "driver_from": "99.1"}
     _, report = verify(runner, "--case", FEW, "--expect", write("range.json", [out_of_range]))
+    runner.check("and such an entry is stale", "entry 1 is stale: no result of 'cpu' is 'half' (to see)" in runner.last.errors
+                 and "stale" not in result.errors, runner.last.errors)
     runner.check("other drivers are not meant", not any(one.get("unexpected_pass") for one in results_of(report).values()))
 
 

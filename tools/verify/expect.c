@@ -7,9 +7,36 @@
 #include "text_file.h"
 #include "verify.h"
 
+// A key that is spelled wrong would make an entry mean more devices than it says.
+static int check_keys(const char *path, const cJSON *entry, int number) {
+    static const char *const known[] = {"device", "case", "reason", "driver_from", "driver_to"};
+    const cJSON *item;
+    cJSON_ArrayForEach(item, entry) {
+        bool is_known = false;
+        for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
+            is_known |= strcmp(item->string, known[i]) == 0;
+        if (!is_known) {
+            message("%s: entry %d: '%.60s' is none of device, case, reason, driver_from and driver_to", path,
+                    number, item->string);
+            return STATUS_USAGE;
+        }
+        if (!cJSON_IsString(item) || !*item->valuestring) {
+            message("%s: entry %d: '%s' must be a text that is not empty", path, number, item->string);
+            return STATUS_USAGE;
+        }
+    }
+    return STATUS_OK;
+}
+
 // Each entry says which device, which cases and why; the range of drivers may be left away.
 static int check_entry(const char *path, const cJSON *entry, int number) {
     static const char *const needed[] = {"device", "case", "reason"};
+    if (!cJSON_IsObject(entry)) {
+        message("%s: entry %d: must be an object {device, case, reason}", path, number);
+        return STATUS_USAGE;
+    }
+    if (check_keys(path, entry, number))
+        return STATUS_USAGE;
     for (size_t i = 0; i < sizeof needed / sizeof *needed; ++i)
         if (!*summary_text(entry, needed[i])) {
             message("%s: entry %d: '%s' must be a text that is not empty", path, number, needed[i]);
@@ -64,5 +91,25 @@ void expect_apply(const cJSON *list, cJSON *device) {
                 cJSON_AddTrueToObject(result, "unexpected_pass");
             break;
         }
+    }
+}
+
+static bool applies_to_any(const cJSON *entry, const cJSON *devices) {
+    const cJSON *device, *result;
+    cJSON_ArrayForEach(device, devices) cJSON_ArrayForEach(
+        result,
+        cJSON_GetObjectItemCaseSensitive(device, "results")) if (applies(entry, device, result)) return true;
+    return false;
+}
+
+void expect_print_stale(const cJSON *list, const cJSON *report) {
+    const cJSON *entry;
+    int number = 0;
+    cJSON_ArrayForEach(entry, list) {
+        ++number;
+        if (!applies_to_any(entry, cJSON_GetObjectItemCaseSensitive(report, "devices")))
+            message("--expect: entry %d is stale: no result of '%.100s' is '%.100s' (%.100s)", number,
+                    summary_text(entry, "device"), summary_text(entry, "case"),
+                    summary_text(entry, "reason"));
     }
 }

@@ -319,6 +319,7 @@ static int verify_all(struct verify *verify) {
     int verdict = summary_of_report(verify->report);
     cJSON_ReplaceItemInObjectCaseSensitive(verify->report, "complete", cJSON_CreateTrue());
     report_print(verify->report);
+    expect_print_stale(verify->expected, verify->report);
     result = save(verify);
     if (!result && verify->options.junit)
         result = text_file_write(verify->options.junit, report_write_junit, verify->report);

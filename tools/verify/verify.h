@@ -50,6 +50,8 @@ bool summary_is_failure(const cJSON *result);
 int expect_read(const char *path, cJSON **list);
 // Marks the results of a device that the list knows: failures as expected, passes as unexpected.
 void expect_apply(const cJSON *list, cJSON *device);
+// Says on stderr which entries match no result of any device.
+void expect_print_stale(const cJSON *list, const cJSON *report);
 
 // ------------------------------------------------------------------------------------------- require.c
 
