@@ -118,7 +118,9 @@ def test_progress(runner, _source):
         runner.skip("progress", "this system has no terminals of that kind")
         return
     ours, terminal = os.openpty()
-    with subprocess.Popen([runner.program, "verify", "--device", "cpu", "--case", "preset/*,half,interleaved,odd_gaps,rows"],
+    # Repeated, since a second must pass before there is a bar.
+    with subprocess.Popen([runner.program, "verify", "--device", "cpu", "--repeat", "30", "--case",
+                           "preset/*,half,interleaved,odd_gaps,rows"],
                           stdout=subprocess.DEVNULL, stderr=terminal, env={**os.environ, "TERM": "xterm"}) as process:
         os.close(terminal)
         shown = b""
