@@ -152,3 +152,17 @@ void calls_run(struct reader *reader, rope2d_device *device, struct memory *memo
         rope2d_positions_destroy(scene.positions[i]);
     }
 }
+
+rope2d_device *calls_device(struct reader *reader, rope2d_backend backend, const rope2d_host *host) {
+    rope2d_device *device = NULL;
+    const rope2d_device_params params = {.struct_size = sizeof params,
+                                         .backend = backend,
+                                         .index = reader_one_in(reader, 16),
+                                         .flags =
+                                             reader_one_in(reader, 4) ? (uint32_t)reader_number(reader) : 0,
+                                         .dispatch_bytes = reader_byte(reader) * 16u,
+                                         .host = host};
+    const rope2d_status status = rope2d_device_create(&params, &device);
+    FUZZ_PROMISE((status == ROPE2D_OK) == (device != NULL));
+    return device;
+}

@@ -8,6 +8,8 @@
 #include "memory.h"
 #include "reader.h"
 
+// A device that the library makes by itself, of any index and flags. NULL where it was refused.
+rope2d_device *calls_device(struct reader *reader, rope2d_backend backend, const rope2d_host *host);
 // Calls until the input ends. What it made is destroyed.
 void calls_run(struct reader *reader, rope2d_device *device, struct memory *memory);
 

@@ -146,20 +146,6 @@ static rope2d_device *adopt(struct reader *reader, const rope2d_host *host) {
     return device;
 }
 
-static rope2d_device *create(struct reader *reader, const rope2d_host *host) {
-    rope2d_device *device = NULL;
-    const rope2d_device_params params = {.struct_size = sizeof params,
-                                         .backend = ROPE2D_BACKEND_OPENCL,
-                                         .index = reader_one_in(reader, 16),
-                                         .flags =
-                                             reader_one_in(reader, 4) ? (uint32_t)reader_number(reader) : 0,
-                                         .dispatch_bytes = reader_byte(reader) * 16u,
-                                         .host = host};
-    const rope2d_status status = rope2d_device_create(&params, &device);
-    FUZZ_PROMISE((status == ROPE2D_OK) == (device != NULL));
-    return device;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct reader reader;
     struct memory memory = {0};
@@ -177,7 +163,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     mock.group_size = kind & 16 ? 1u << reader_below(&reader, 11) : 256;
     mock.buffer_range = kind & 32 ? 1u << (6 + reader_below(&reader, 18)) : 1 << 24;
     struct scene scene = {.reader = &reader};
-    scene.device = kind & 64 ? create(&reader, &host) : adopt(&reader, &host);
+    scene.device = kind & 64 ? calls_device(&reader, ROPE2D_BACKEND_OPENCL, &host) : adopt(&reader, &host);
     scene.pointer_bytes = 4096;
     scene.pointer = aligned_alloc(16, scene.pointer_bytes);
     if (kind & 128) {

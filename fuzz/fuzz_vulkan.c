@@ -236,20 +236,6 @@ static rope2d_device *adopt(struct reader *reader, const rope2d_host *host, int 
     return device;
 }
 
-static rope2d_device *create(struct reader *reader, const rope2d_host *host) {
-    rope2d_device *device = NULL;
-    const rope2d_device_params params = {.struct_size = sizeof params,
-                                         .backend = ROPE2D_BACKEND_VULKAN,
-                                         .index = reader_one_in(reader, 16),
-                                         .flags =
-                                             reader_one_in(reader, 4) ? (uint32_t)reader_number(reader) : 0,
-                                         .dispatch_bytes = reader_byte(reader) * 16u,
-                                         .host = host};
-    const rope2d_status status = rope2d_device_create(&params, &device);
-    FUZZ_PROMISE((status == ROPE2D_OK) == (device != NULL));
-    return device;
-}
-
 static void choose_driver(struct reader *reader, uint8_t kind, struct memory *memory) {
     const uint8_t more = reader_byte(reader);
     if (kind & 1)
@@ -277,7 +263,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     choose_driver(&reader, kind, &memory);
     struct mock_object *small = mock_vk_buffer(reader_one_in(&reader, 4) ? 4096 : 1 << 17);
     struct scene scene = {.reader = &reader};
-    scene.device = kind & 64 ? create(&reader, &host) : adopt(&reader, &host, &locks, small);
+    scene.device = kind & 64 ? calls_device(&reader, ROPE2D_BACKEND_VULKAN, &host)
+                             : adopt(&reader, &host, &locks, small);
     if (kind & 128) {
         calls_run(&reader, scene.device, &memory);
     } else if (scene.device) {
