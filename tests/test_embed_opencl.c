@@ -2,121 +2,13 @@
 //
 // rope2d_opencl.h as a program that owns OpenCL uses it, on every OpenCL device of this machine: the bits are
 // the CPU's, an enqueue takes no memory of ours, and what was adopted is left as it was.
-#define CL_TARGET_OPENCL_VERSION 120
-#include "counter.h"
-#include "jobs.h"
-
-#include "rope2d/rope2d_opencl.h"
+#include "opencl_program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum {
-    TOKENS = 35,
-    BATCH = 2,
-    HEADS = 3,
-    DIM = 40,
-    PAIRS = 16,
-    ELEMENTS = BATCH * TOKENS * HEADS * DIM,
-    LEAD = 3
-};
 enum { MAX_PLATFORMS = 8, MAX_FOUND = 16 };
-
-static tally counts;
-static long allocations;
-
-#define CHECK(holds)                                                                                         \
-    tally_check(&counts, holds, "%s: line %d: %s: %s", own->name, __LINE__, #holds, own->log.text)
-#define IS(wanted, call) CHECK((own->log.text[0] = 0, (call)) == (wanted))
-
-static void *count_allocate(void *user, size_t size, size_t alignment) {
-    (void)user;
-    allocations++;
-    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-}
-
-static void count_release(void *user, void *memory, size_t size) {
-    (void)user;
-    (void)size;
-    free(memory);
-}
-
-// ---------------------------------------------------------------------------------------- what the program
-// owns
-
-typedef struct program {
-    char name[128];
-    captured_log log;
-    rope2d_host host;
-    cl_device_id id;
-    cl_context context;
-    cl_command_queue ordered;
-    cl_command_queue unordered;
-    rope2d_device *device;
-    rope2d_device *cpu;
-    rope2d_spec spec;
-    float freqs[2][PAIRS];
-    float yx[TOKENS][2];
-} program;
-
-static cl_uint references(const program *own) {
-    cl_uint context = 0, queue = 0;
-    clGetContextInfo(own->context, CL_CONTEXT_REFERENCE_COUNT, sizeof(context), &context, NULL);
-    clGetCommandQueueInfo(own->ordered, CL_QUEUE_REFERENCE_COUNT, sizeof(queue), &queue, NULL);
-    return 1000 * queue + context;
-}
-
-// A driver's thread may hold the queue of a command that has ended a little longer.
-static bool references_settle(const program *own, cl_uint wanted) {
-    for (int tenths = 0; tenths < 300 && references(own) != wanted; tenths++) {
-        const struct timespec tenth = {0, 100000000};
-        clFinish(own->ordered);
-        nanosleep(&tenth, NULL);
-    }
-    return references(own) == wanted;
-}
-
-static bool start(program *own, cl_device_id id) {
-    cl_command_queue_properties able = 0;
-    memset(own, 0, sizeof(*own));
-    own->id = id;
-    own->host = captured_host(&own->log);
-    own->host.allocate = count_allocate;
-    own->host.release = count_release;
-    clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof(own->name) - 1, own->name, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_QUEUE_PROPERTIES, sizeof(able), &able, NULL);
-    own->context = clCreateContext(NULL, 1, &id, NULL, NULL, NULL);
-    own->ordered = clCreateCommandQueue(own->context, id, 0, NULL);
-    if (able & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
-        own->unordered = clCreateCommandQueue(own->context, id, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, NULL);
-    for (int i = 0; i < PAIRS; i++)
-        own->freqs[i % 2][i] = 1.0f / (float)(i + 1);
-    for (int t = 0; t < TOKENS; t++) {
-        own->yx[t][0] = (float)(t / 7);
-        own->yx[t][1] = (float)(t % 7);
-    }
-    own->spec = (rope2d_spec){
-        .struct_size = sizeof(own->spec),
-        .head_dim = DIM,
-        .rotary_dim = 2 * PAIRS,
-        .axes = 2,
-        .pairing = ROPE2D_PAIRING_HALF,
-        .freqs = &own->freqs[0][0],
-    };
-    rope2d_device_params cpu = {.struct_size = sizeof(cpu), .host = &own->host};
-    IS(ROPE2D_OK, rope2d_device_create(&cpu, &own->cpu));
-    return CHECK(own->context && own->ordered && own->cpu);
-}
-
-static void stop(program *own) {
-    rope2d_device_destroy(own->cpu);
-    if (own->unordered)
-        clReleaseCommandQueue(own->unordered);
-    clReleaseCommandQueue(own->ordered);
-    clReleaseContext(own->context);
-}
 
 // ----------------------------------------------------------------------------------------------------- one
 // case
@@ -447,18 +339,18 @@ static void check_with_queue(program *own, rope2d_opencl_device_params params) {
 static void check_device(cl_device_id id) {
     static program made_here;
     program *own = &made_here;
-    if (!start(own, id))
+    if (!program_start(own, id))
         return;
     rope2d_opencl_device_params params = {
         .struct_size = sizeof(params), .context = own->context, .device = id, .host = &own->host};
-    const cl_uint before = references(own);
+    const cl_uint before = program_references(own);
     check_without_queue(own, &params);
     check_with_queue(own, params);
-    CHECK(references_settle(own, before));
+    CHECK(program_references_settle(own, before));
     params.context = NULL;
     IS(ROPE2D_ERROR_NULL, rope2d_opencl_device_adopt(&params, &own->device));
-    printf("%s: %u references left\n", own->name, (unsigned)references(own));
-    stop(own);
+    printf("%s: %u references left\n", own->name, (unsigned)program_references(own));
+    program_stop(own);
 }
 
 int main(void) {
