@@ -334,6 +334,8 @@ static void check_traffic(struct bench_group *groups, const struct bench_results
     if (!CHECK(traffic && dispatches, "the targets of traffic are there"))
         return;
     CHECK(traffic->is_met && dispatches->is_met && dispatches->rows == 2, "one dispatch and little besides");
+    CHECK(traffic->reached == 1 && dispatches->reached == 1, "their floor is 1: %g, %g", traffic->reached,
+          dispatches->reached);
     groups[0].rows[0].dispatches = 2;
     groups[0].rows[0].traffic = 1.021;
     bench_targets(results, targets);
@@ -360,17 +362,14 @@ static void check_once(void) {
          .bare_compile = 0.004,
          .plan_again = 0.002,
          .compile_again = 0.001,
-         .plan_warm = 0.003,
-         .plan_untested = 0.001,
-         .warm_compile = 0.0005,
+         .warm = {{0.003, 0.001, 0.0005, 0.0002}, {0.0009, 0.001, 0.0005, 0.0007}},
          .record = 7e-7,
          .bare_record = 4e-7},
         {.backend = ROPE2D_BACKEND_OPENCL,
          .plan_cold = 0.003,
          .compile = -1,
          .compile_again = -1,
-         .plan_warm = 0.002,
-         .plan_untested = 0.002,
+         .warm = {{0.002, 0.002, -1, 0.001}, {-1, -1, -1, -1}},
          .record = -1,
          .bare_record = -1},
     };
@@ -378,14 +377,17 @@ static void check_once(void) {
     struct bench_target targets[BENCH_MOST_TARGETS];
     uint32_t count = bench_targets(&results, targets);
     const struct bench_target *record = find(targets, count, "record one rotation, seconds");
-    const struct bench_target *warm = find(targets, count, "warm cache");
+    const struct bench_target *warm = find(targets, count, "warm cache, f32");
+    const struct bench_target *warm_f16 = find(targets, count, "warm cache, f16");
     const struct bench_target *cold = find(targets, count, "cold plan");
-    if (!CHECK(record && warm && cold, "the targets of what happens once are there"))
+    if (!CHECK(record && warm && warm_f16 && cold, "the targets of what happens once are there"))
         return;
     CHECK(record->is_met && record->rows == 1 && record->reached == 4e-7, "a record beside bare commands: %g",
           record->reached);
-    CHECK(!warm->is_met && warm->worst == 0.003 && warm->reached > 0.0024 && warm->reached < 0.0026,
-          "of 3 ms the self-test and the driver take %g", warm->reached);
+    CHECK(!warm->is_met && warm->worst == 0.003 && warm->reached == 0.0005, "of 3 ms the driver takes %g",
+          warm->reached);
+    CHECK(warm_f16->is_met && warm_f16->rows == 1 && warm_f16->reached == 0.0007,
+          "f16 passes where a copy kernel takes %g", warm_f16->reached);
     CHECK(!cold->is_met && cold->worst == 0.01 && cold->rows == 2, "10 ms are our own: %g", cold->worst);
     CHECK(cold->reached == 0.004, "a copy kernel takes 4 ms of them: %g", cold->reached);
 }

@@ -7,6 +7,7 @@ usage: test_bench.py ROPE2D GOLDEN [SHIM]   SHIM: an OpenCL loader that reads ba
 import json
 import os
 import re
+import subprocess
 import sys
 
 from runner import Runner
@@ -45,7 +46,7 @@ def check_group(runner, group):
 def check_once(runner, once):
     name = f"{once['device']} once"
     runner.check(f"{name}: equal", once["equal"] is True, str(once))
-    for key in ("plan_cold", "plan_warm", "plan_warm_untested", "plan_in_memory", "plan_again", "positions", "first_apply", "next_apply"):
+    for key in ("plan_cold", "plan_warm", "plan_warm_untested", "plan_warm_f16", "plan_warm_f16_untested", "plan_in_memory", "plan_again", "positions", "first_apply", "next_apply"):
         runner.check(f"{name}: {key}", once.get(key, 0) > 0, str(once))
     is_cpu = once["device"].startswith("cpu")
     runner.check(f"{name}: a copy kernel's first run", is_cpu or once.get("first_run_bare", -1) >= 0, str(once))
@@ -80,6 +81,28 @@ def check_device(runner, where):
     for target in found["targets"]:
         runner.check(f"{where}: {target['what']}: measured or why not",
                      ("met" in target) == target["measured"] and target["where"], str(target))
+
+
+def run_worker(runner, where, cache):
+    """The process that makes a warm plan: its exit status, and the seconds that it tells."""
+    command = ["sh", "-c", 'exec "$@" 3>&1 >/dev/null', "sh", runner.program, "bench-worker", where, "f32", "tested", str(cache)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, [float(word) for word in done.stdout.split()]
+
+
+def check_cache_is_taken(runner, where):
+    """What is timed as warm has the cache that another process left: a damaged one is refused."""
+    cache = runner.folder / f"cache-{where.replace(':', '-')}"
+    status, times = run_worker(runner, where, cache)
+    runner.check(f"{where}: a process leaves a cache", status == 0 and len(times) == 3 and cache.exists(), str(times))
+    status, times = run_worker(runner, where, cache)
+    runner.check(f"{where}: the next takes it", status == 0 and len(times) == 3 and times[0] > 0, str(times))
+    if cache.exists():
+        data = bytearray(cache.read_bytes())
+        data[-1] ^= 1
+        cache.write_bytes(data)
+    status, times = run_worker(runner, where, cache)
+    runner.check(f"{where}: a damaged one is not taken", status == 2 and not times, f"{status} {times}")
 
 
 def check_wrong_results(runner, shim):
@@ -125,6 +148,9 @@ def main(arguments):
     runner.find_devices()
     for device in runner.devices:
         check_device(runner, device)
+    others = [device for device in runner.devices if not device.startswith("cpu")]
+    for device in others[:1] + others[-1:]:
+        check_cache_is_taken(runner, device)
     if len(arguments) == 3 and "opencl:0" in runner.devices:
         check_wrong_results(runner, arguments[2])
     else:

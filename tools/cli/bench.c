@@ -72,7 +72,7 @@ static int read_request(const struct words *words, const struct bench_machine *m
         .device = words->device,
         .most_rounds = level->most_rounds,
         .is_quick = words->quick,
-        .is_grown = words->growth || words->full,
+        .is_grown = words->growth || !words->quick,
         .json = words->json,
         .plot = words->plot,
     };
@@ -173,7 +173,8 @@ static int run(int argc, char **argv) {
         {"full", NULL, "every tower, 64 to 1,048,576 tokens, 20 minutes for\neach device",
          .flag = &words.full},
         {"growth", NULL,
-         "sam2 with 1,024 and 1,048,576 tokens as well, in place;\nthe latter takes 4 GiB of memory",
+         "sam2 with 1,024 and 1,048,576 tokens with --quick as\nwell, in place; the latter takes 4 GiB of "
+         "memory",
          .flag = &words.growth},
         {"json", "FILE", "write every number there", .text = &words.json},
         {"plot", "FILE", "draw GB/s against size there: .svg or .png (needs\nmatplotlib)",

@@ -17,6 +17,7 @@ enum {
     BENCH_CANDIDATES = 40, // variants of a baseline among which these are sought
     BENCH_ROTATIONS = 8,   // in place or not, two tables, two pairings
     BENCH_LIST = 16,       // entries of --tokens and --threads
+    BENCH_WARM = 2,        // types of plans that are timed in new processes: f32 and f16
 };
 
 struct bench_tower {
@@ -123,18 +124,24 @@ struct bench_group {
     uint32_t row_count;
 };
 
+// A plan in a process that was just started, whose device has a cache of what was compiled before: seconds,
+// negative where they are not known.
+struct bench_warm {
+    double plan, untested;
+    double compile; // of the plan: the driver's in vkCreateComputePipelines
+    double bare;    // what in such a process a copy kernel's first run takes besides what its second takes
+};
+
 // What happens once: seconds.
 struct bench_overhead {
     char device[24], device_name[128];
     rope2d_backend backend;
     bool is_software;
     double plan_cold;
-    double plan_again;              // after the first was destroyed: what the driver has kept helps
-    double plan_warm;               // on a device made anew, whose cache holds the kernels
-    double plan_untested;           // the same without the self-test
+    double plan_again; // after the first was destroyed: what the driver has kept helps
+    struct bench_warm warm[BENCH_WARM];
     double plan_memory;             // while another of its structure is there
     double compile, compile_again;  // the driver's part of the first two; negative: not known
-    double warm_compile;            // and of the warm one; 0: not known
     double bare_compile;            // what the first run of a copy kernel takes besides what the second takes
     double positions;               // 1,024 tokens
     double first_apply, next_apply; // rope2d_apply of 1,024 tokens, from host memory to host memory

@@ -16,6 +16,7 @@ struct bench_engine {
     const struct device_choice *choice;
     uint32_t threads; // of the CPU
     bool is_quick;    // fewer variants
+    bool keeps_cache; // the library's device has a pipeline cache of its own
     rope2d_device *device;
     rope2d_device_info info;
     const struct bench_machine *machine;
@@ -75,6 +76,7 @@ struct bench_engine_ops {
     double (*compile_seconds)(const struct bench_engine *engine);
 };
 
+extern const struct bench_engine_ops *const bench_engines[]; // of each backend
 extern const struct bench_engine_ops bench_cpu_ops, bench_vulkan_ops, bench_opencl_ops;
 
 // A host that counts what the library allocates, and logs as the others do.

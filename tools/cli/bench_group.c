@@ -111,7 +111,7 @@ static int add_moves(struct measuring *m) {
         if (is_lean && move != BENCH_SCALE && move != BENCH_LIMIT_IN)
             continue;
         result = bench_search(m->run, m->group, (enum bench_move)move, &found);
-        for (uint32_t i = 0; i < BENCH_BEST && !result; ++i)
+        for (uint32_t i = 0; i < (is_lean ? 1 : BENCH_BEST) && !result; ++i)
             m->ways[m->way_count++] =
                 (struct way){.move = (enum bench_move)move, .variant = found.variants[i]};
     }
@@ -166,7 +166,7 @@ static void keep_move(struct measuring *m, const struct way *way, uint32_t round
 
 static uint32_t fastest(const struct bench_baseline *baselines) {
     uint32_t best = 0;
-    for (uint32_t i = 1; i < BENCH_BEST; ++i)
+    for (uint32_t i = 1; i < BENCH_BEST && baselines[i].timing.runs; ++i)
         if (bench_counted(&baselines[i].timing)->median < bench_counted(&baselines[best].timing)->median)
             best = i;
     return best;

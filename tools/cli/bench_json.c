@@ -108,6 +108,17 @@ static void add_seconds(cJSON *object, const char *name, double seconds) {
         cJSON_AddNumberToObject(object, name, seconds);
 }
 
+static void add_warm(cJSON *object, const char *name, const struct bench_warm *warm) {
+    char other[40];
+    add_seconds(object, name, warm->plan);
+    snprintf(other, sizeof other, "%s_untested", name);
+    add_seconds(object, other, warm->untested);
+    snprintf(other, sizeof other, "%s_compiling", name);
+    add_seconds(object, other, warm->compile);
+    snprintf(other, sizeof other, "%s_bare", name);
+    add_seconds(object, other, warm->bare);
+}
+
 static cJSON *overhead_json(const struct bench_overhead *overhead) {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "device", overhead->device);
@@ -117,9 +128,8 @@ static cJSON *overhead_json(const struct bench_overhead *overhead) {
     add_seconds(object, "compiling_again", overhead->compile_again);
     add_seconds(object, "first_run_bare",
                 overhead->backend == ROPE2D_BACKEND_CPU ? -1 : overhead->bare_compile);
-    add_seconds(object, "plan_warm", overhead->plan_warm);
-    add_seconds(object, "compiling_warm", overhead->compile_again < 0 ? -1 : overhead->warm_compile);
-    add_seconds(object, "plan_warm_untested", overhead->plan_untested);
+    add_warm(object, "plan_warm", &overhead->warm[0]);
+    add_warm(object, "plan_warm_f16", &overhead->warm[1]);
     add_seconds(object, "plan_in_memory", overhead->plan_memory);
     add_seconds(object, "plan_again", overhead->plan_again);
     cJSON_AddBoolToObject(object, "equal", overhead->is_equal);

@@ -90,6 +90,7 @@ rope2d_status bench_opencl_make_device(struct bench_engine *engine, rope2d_devic
         .device = opencl->device,
         .host = &bench_host,
         .queue = opencl->library_queue,
+        .dispatch_bytes = UINT64_MAX, // nothing is cut for a watchdog
     };
     return rope2d_opencl_device_adopt(&params, device);
 }

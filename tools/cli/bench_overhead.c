@@ -71,8 +71,7 @@ static rope2d_status time_plans(struct once *once) {
     overhead->compile_again = after < 0 ? -1 : after - before;
     if (!status)
         status = time_plans_in_memory(once);
-    rope2d_plan_params params = plan_params(once);
-    return status ? status : bench_warm_plans(once->run, &params, overhead);
+    return status;
 }
 
 static rope2d_status time_positions(struct once *once) {
@@ -175,17 +174,11 @@ static rope2d_status time_applies(struct once *once, unsigned char *memory, unsi
 // takes as well. Where the driver tells of compiling that it does before, that is left out of it.
 static int time_bare_compile(struct once *once) {
     struct bench_engine *engine = &once->run->engine;
-    struct bench_sample samples[2] = {{0}};
-    double walls[2] = {0};
-    int result = STATUS_OK;
+    double walls[2] = {0}, hosts[2] = {0};
     if (once->overhead->backend == ROPE2D_BACKEND_CPU)
         return STATUS_OK;
-    for (int i = 0; i < 2 && !result; ++i) {
-        double begin = seconds_now();
-        result = engine->ops->move(engine, BENCH_COPY, 0, 0, &samples[i]);
-        walls[i] = seconds_now() - begin;
-    }
-    double more = once->overhead->compile < 0 ? walls[0] - walls[1] : samples[0].host - samples[1].host;
+    int result = bench_time_bare(engine, walls, hosts);
+    double more = once->overhead->compile < 0 ? walls[0] - walls[1] : hosts[0] - hosts[1];
     once->overhead->bare_compile = more > 0 ? more : 0;
     return result;
 }
@@ -258,6 +251,7 @@ int bench_overhead_measure(struct bench_run *run, struct bench_overhead *overhea
     snprintf(overhead->device_name, sizeof overhead->device_name, "%.120s", choice->info.name);
     bench_spec_fill(once.what.tower, ROPE2D_PAIRING_HALF, &once.spec);
     int result = measure(&once);
+    bench_warm_plans(run, overhead);
     rope2d_positions_destroy(once.positions);
     rope2d_plan_destroy(once.plan);
     return result;

@@ -94,20 +94,23 @@ void bench_print_overheads(const struct bench_results *results) {
         return;
     printf(
         "\nOnce: f32, 1,024 tokens of 16 x 80. Plan: cold, of which the driver compiled, again after it was\n"
-        "destroyed, warm on a device made anew with a cache, the same without its self-test, and in memory,\n"
-        "while another of its structure is there. Apply: from host memory to host memory. Record, and the\n"
+        "destroyed, warm in a new process with a cache, the same without its self-test, the same in f16, and "
+        "in\n"
+        "memory, while another of its structure is there. Apply: from host memory to host memory. Record, "
+        "and the\n"
         "driver's commands alone.\n"
-        "%-10s %10s %10s %10s %10s %10s %10s %10s %10s %10s %10s %10s %10s\n",
-        "device", "plan cold", "compiling", "again", "plan warm", "untested", "in memory", "positions",
-        "1st apply", "next", "record", "commands", "enqueue");
+        "%-10s %10s %10s %10s %10s %10s %10s %10s %10s %10s %10s %10s %10s %10s\n",
+        "device", "plan cold", "compiling", "again", "plan warm", "untested", "warm f16", "in memory",
+        "positions", "1st apply", "next", "record", "commands", "enqueue");
     for (size_t i = 0; i < results->overhead_count; ++i) {
         const struct bench_overhead *each = &results->overheads[i];
         printf("%-10s ", each->device);
         print_time(each->plan_cold, " ");
         print_time(each->compile, " ");
         print_time(each->plan_again, " ");
-        print_time(each->plan_warm, " ");
-        print_time(each->plan_untested, " ");
+        print_time(each->warm[0].plan, " ");
+        print_time(each->warm[0].untested, " ");
+        print_time(each->warm[1].plan, " ");
         print_time(each->plan_memory, " ");
         print_time(each->positions, " ");
         print_time(each->first_apply, " ");

@@ -33,7 +33,7 @@ struct bench_run {
     struct progress progress;
     // Of the device in work.
     struct bench_engine engine;
-    double deadline;
+    double deadline, reserve; // seconds before it that growth has for itself
     struct bench_plan *plans;
     size_t plan_count;
     struct bench_found found[BENCH_MOVES][BENCH_KINDS][BENCH_CLASSES];
@@ -79,9 +79,11 @@ int bench_search(struct bench_run *run, const struct bench_group *group, enum be
 int bench_group_run(struct bench_run *run, const struct bench_case *what, double seconds,
                     struct bench_group *group);
 
-// bench_warm.c: while the device has such a plan.
-rope2d_status bench_warm_plans(struct bench_run *run, const rope2d_plan_params *params,
-                               struct bench_overhead *overhead);
+// bench_warm.c: the device's plans in processes of their own; a type that fails is said, and has no times.
+void bench_warm_plans(const struct bench_run *run, struct bench_overhead *overhead);
+
+// bench_worker.c: the first and the second run of a copy kernel, all of it and after it was made.
+int bench_time_bare(struct bench_engine *engine, double walls[2], double hosts[2]);
 
 // bench_overhead.c
 int bench_overhead_measure(struct bench_run *run, struct bench_overhead *overhead);

@@ -11,8 +11,8 @@
 #include "bench_run.h"
 #include "message.h"
 
-static const struct bench_engine_ops *const engines[ROPE2D_BACKEND_COUNT] = {
-    &bench_cpu_ops, &bench_vulkan_ops, &bench_opencl_ops};
+const struct bench_engine_ops *const bench_engines[ROPE2D_BACKEND_COUNT] = {&bench_cpu_ops, &bench_vulkan_ops,
+                                                                            &bench_opencl_ops};
 
 // Enough for every tower, size and type twice.
 enum { MOST_CASES = 5 * BENCH_LIST * 3 * 2 + 8 };
@@ -111,14 +111,14 @@ static void leave_out(struct bench_run *run, const struct bench_case *what, cons
 // Smaller cases take as long as what does not depend on their size.
 static const uint64_t TELLING = (uint64_t)1 << 20;
 
-// The last case from memory on the device in work.
+// The last case from memory on the device in work, of those that have all their rows.
 static const struct bench_group *find_last(const struct bench_run *run, const struct bench_case *what) {
     const struct bench_results *results = run->results;
     for (size_t i = results->group_count; i > 0; --i) {
         const struct bench_group *group = &results->groups[i - 1];
         if (strcmp(group->device, run->engine.choice->name) != 0 || group->what.threads != what->threads)
             return NULL;
-        if (!group->what.in_cache)
+        if (!group->what.in_cache && !group->what.is_lean)
             return group;
     }
     return NULL;
@@ -134,10 +134,11 @@ static double expected_seconds(const struct bench_run *run, const struct bench_c
     return last->fill_seconds * filled + last->least_seconds * growth;
 }
 
-// What is lean has no deadline, but is not waited for without end.
-static const double LEAN_SECONDS = 60;
+// Of a device's time, for what is lean: the other cases end before.
+static const double LEAN_SHARE = 0.3;
 
-// Seconds of a lean case, from the rows of a smaller one of its tower on the device in work.
+// Seconds of a lean case, from a smaller one of its tower on the device in work; 0 where there is none. Three
+// ways of it are run five times, and one result is checked.
 static double lean_seconds(const struct bench_run *run, const struct bench_case *what) {
     const struct bench_results *results = run->results;
     for (size_t i = results->group_count; i > 0; --i) {
@@ -147,7 +148,8 @@ static double lean_seconds(const struct bench_run *run, const struct bench_case 
             group->what.threads != what->threads || group->what.element != what->element ||
             group->what.in_cache || !group->row_count)
             continue;
-        return 5 * growth * bench_counted(&group->rows[group->row_count - 1].timing)->median;
+        const struct bench_timing *row = &group->rows[group->row_count - 1].timing;
+        return growth * (2 * group->fill_seconds / group->sets + 12 * bench_counted(row)->median);
     }
     return 0;
 }
@@ -160,16 +162,14 @@ static int run_case(struct bench_run *run, const struct bench_case *what, size_t
         leave_out(run, what, why);
         return STATUS_OK;
     }
-    if (what->is_lean && lean_seconds(run, what) > LEAN_SECONDS) {
-        leave_out(run, what, "it would take longer than a minute");
-        return STATUS_OK;
-    }
-    if (!what->is_lean && now + expected_seconds(run, what) > run->deadline) {
+    double expected = what->is_lean ? lean_seconds(run, what) : expected_seconds(run, what);
+    double end = what->is_lean ? run->deadline : run->deadline - run->reserve;
+    if (expected > 0 && now + expected > end) {
         leave_out(run, what, "there is not time enough (--seconds)");
         return STATUS_OK;
     }
     // Half for the rounds: search, content and checks take the other.
-    int result = bench_group_run(run, what, (run->deadline - now) / (double)left / 2, &group);
+    int result = bench_group_run(run, what, (end - now) / (double)left / 2, &group);
     if (result == STATUS_DEVICE && what->is_lean) { // as large as many devices cannot
         leave_out(run, what, "the device cannot");
         return STATUS_OK;
@@ -220,7 +220,7 @@ static int measure_once(struct bench_run *run) {
 static int run_device(struct bench_run *run, const struct device_choice *choice, uint32_t threads,
                       double seconds, bool is_first) {
     run->engine = (struct bench_engine){
-        .ops = engines[choice->info.backend],
+        .ops = bench_engines[choice->info.backend],
         .choice = choice,
         .threads = threads,
         .is_quick = run->request->is_quick,
@@ -228,12 +228,13 @@ static int run_device(struct bench_run *run, const struct device_choice *choice,
     };
     run->engine.info.struct_size = sizeof run->engine.info;
     memset(run->found, 0, sizeof run->found);
+    run->deadline = seconds_now() + seconds;
+    run->reserve = run->request->is_grown ? LEAN_SHARE * seconds : 0;
     int result = run->engine.ops->open(&run->engine);
     if (!result)
         result = exit_status_of(rope2d_device_get_info(run->engine.device, &run->engine.info));
     if (!result && is_first)
         result = measure_once(run);
-    run->deadline = seconds_now() + seconds;
     if (!result)
         result = run_cases(run, threads);
     bench_plans_free(run);

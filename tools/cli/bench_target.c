@@ -19,7 +19,7 @@ struct rule {
     double (*value)(const struct bench_group *group, const struct bench_row *row);
     bool at_most;
     const char *missing;
-    bool has_limit; // the value is a ratio of times, which the limit has as well
+    bool has_limit; // the value is a ratio of times, which the limit has as well; or it counts, from 1 on
 };
 
 static const uint64_t LARGE = (uint64_t)64 << 20;
@@ -186,10 +186,12 @@ static void judge(const struct bench_results *results, const struct rule *rule, 
             if (!row->is_equal || !rule->is_meant(&results->machine, group, row))
                 continue;
             double value = values[target->rows] = rule->value(group, row);
+            if (value <= 0) // beside it there was no such baseline
+                continue;
             if (!target->rows++ || (rule->at_most ? value > target->worst : value < target->worst)) {
-                double share = rule->has_limit ? bench_of_limit(group, row) : 0;
+                double share = rule->has_limit ? bench_of_limit(group, row) : value;
                 target->worst = value;
-                target->reached = share > 0 ? value / share : 0;
+                target->reached = share > 0 ? value / share : 0; // without a limit the floor: 1
                 describe(group, row, target->where, sizeof target->where);
             }
         }

@@ -229,7 +229,7 @@ static int create_commands(struct bench_engine *engine) {
     if (!result)
         result = vulkan_check(engine, vkAllocateCommandBuffers(vulkan->handle, &commands, &vulkan->commands),
                               "vkAllocateCommandBuffers");
-    if (!result)
+    if (!result && !engine->keeps_cache)
         result = vulkan_check(engine, vkCreatePipelineCache(vulkan->handle, &cache, NULL, &vulkan->cache),
                               "vkCreatePipelineCache");
     return result;
@@ -261,6 +261,7 @@ rope2d_status bench_vulkan_make_device(struct bench_engine *engine, rope2d_devic
         .queue_family = vulkan->family,
         .pipeline_cache = vulkan->cache,
         .has_shader_float16 = vulkan->has_float16,
+        .dispatch_bytes = UINT64_MAX, // nothing is cut for a watchdog
     };
     return rope2d_vulkan_device_adopt(&params, device);
 }

@@ -1,73 +1,97 @@
 // SPDX-License-Identifier: MIT
 //
-// Plans on devices that were just made and have a cache of what was compiled before: the next start of a
-// program.
+// Plans in processes that were just started and have a cache of what was compiled before: the next start of a
+// program. The program runs itself.
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "bench_run.h"
 #include "bench_time.h"
+#include "bench_worker.h"
 #include "message.h"
+#include "../verify/child.h"
 
-enum { REPEATS = 5 };
+enum { REPEATS = 3, QUICK_REPEATS = 1 };
+static const double LONGEST = 60; // seconds of a process
+static const char OWN_PROGRAM[] = "/proc/self/exe";
 
-struct bytes {
-    void *data;
-    uint64_t size;
+struct times {
+    double plan, compile, bare;
+    bool is_there;
 };
 
-// A Vulkan device was adopted with a pipeline cache of the bench's, which its successors share.
-static rope2d_status take_cache(struct bench_engine *engine, struct bytes *cache) {
-    if (engine->choice->info.backend == ROPE2D_BACKEND_VULKAN)
-        return ROPE2D_OK;
-    rope2d_status status = rope2d_device_get_cache(engine->device, NULL, &cache->size);
-    if (status || !cache->size)
-        return status;
-    cache->data = malloc((size_t)cache->size);
-    return cache->data ? rope2d_device_get_cache(engine->device, cache->data, &cache->size)
-                       : ROPE2D_ERROR_HOST_MEMORY;
+static void take_line(void *user, const char *line) {
+    struct times *times = user;
+    double numbers[3] = {0};
+    char *end = NULL;
+    int count = 0;
+    for (; count < 3 && (numbers[count] = strtod(line, &end), end != line); ++count)
+        line = end;
+    *times = (struct times){numbers[0], numbers[1], numbers[2], count == 3};
 }
 
-static rope2d_status time_one(struct bench_engine *engine, const rope2d_plan_params *params,
-                              const struct bytes *cache, double *seconds, double *compiling) {
-    rope2d_device *device = NULL;
-    rope2d_plan *plan = NULL;
-    rope2d_status status = engine->ops->make_device(engine, &device);
-    if (!status && cache->size)
-        status = rope2d_device_set_cache(device, cache->data, cache->size);
-    if (!status) {
-        double before = engine->ops->compile_seconds(engine), begin = seconds_now();
-        status = rope2d_plan_create(device, params, &plan);
-        *seconds = seconds_now() - begin;
-        *compiling = before < 0 ? 0 : engine->ops->compile_seconds(engine) - before;
+static bool run_one(const struct bench_engine *engine, rope2d_element element, bool is_tested,
+                    const char *cache, struct times *times) {
+    const char *const arguments[] = {OWN_PROGRAM,
+                                     BENCH_WORKER_VERB,
+                                     engine->choice->name,
+                                     bench_element_names[element],
+                                     is_tested ? "tested" : "untested",
+                                     cache,
+                                     NULL};
+    struct child_end end;
+    *times = (struct times){0};
+    child_run(arguments, "", LONGEST, take_line, times, &end);
+    bool is_done = end.fate == CHILD_DONE && end.status == STATUS_OK && times->is_there;
+    if (!is_done)
+        message("%s: no warm plan was timed: %.300s", engine->choice->name,
+                *end.text ? end.text : "the process that makes it failed");
+    return is_done;
+}
+
+static bool run_some(const struct bench_engine *engine, rope2d_element element, bool is_tested,
+                     const char *cache, struct times *medians) {
+    double plans[REPEATS], compiles[REPEATS], bares[REPEATS];
+    uint32_t repeats = engine->is_quick ? QUICK_REPEATS : REPEATS;
+    for (uint32_t i = 0; i < repeats; ++i) {
+        struct times times;
+        if (!run_one(engine, element, is_tested, cache, &times))
+            return false;
+        plans[i] = times.plan;
+        compiles[i] = times.compile;
+        bares[i] = times.bare;
     }
-    rope2d_plan_destroy(plan);
-    rope2d_device_destroy(device);
-    return status;
+    medians->plan = bench_spread_of(plans, repeats).median;
+    medians->compile = bench_spread_of(compiles, repeats).median;
+    medians->bare = bench_spread_of(bares, repeats).median;
+    return true;
 }
 
-static rope2d_status time_some(struct bench_engine *engine, const rope2d_plan_params *params,
-                               const struct bytes *cache, double *seconds, double *compiling) {
-    double each[REPEATS], parts[REPEATS];
-    rope2d_status status = ROPE2D_OK;
-    for (int i = 0; i < REPEATS && !status; ++i)
-        status = time_one(engine, params, cache, &each[i], &parts[i]);
-    *seconds = status ? -1 : bench_spread_of(each, REPEATS).median;
-    *compiling = status ? 0 : bench_spread_of(parts, REPEATS).median;
-    return status;
+static void time_element(const struct bench_engine *engine, rope2d_element element, const char *cache,
+                         struct bench_warm *warm) {
+    struct times first, tested, untested;
+    *warm = (struct bench_warm){-1, -1, -1, -1};
+    // The first has no cache, and leaves one.
+    if (!run_one(engine, element, true, cache, &first) || !run_some(engine, element, true, cache, &tested) ||
+        !run_some(engine, element, false, cache, &untested))
+        return;
+    *warm = (struct bench_warm){tested.plan, untested.plan, tested.compile, tested.bare};
 }
 
-rope2d_status bench_warm_plans(struct bench_run *run, const rope2d_plan_params *params,
-                               struct bench_overhead *overhead) {
-    struct bench_engine *engine = &run->engine;
-    rope2d_plan_params untested = *params;
-    struct bytes cache = {NULL, 0};
-    double compiling;
-    untested.flags |= ROPE2D_PLAN_NO_SELF_TEST;
-    rope2d_status status = take_cache(engine, &cache);
-    if (!status)
-        status = time_some(engine, params, &cache, &overhead->plan_warm, &overhead->warm_compile);
-    if (!status)
-        status = time_some(engine, &untested, &cache, &overhead->plan_untested, &compiling);
-    free(cache.data);
-    return status;
+void bench_warm_plans(const struct bench_run *run, struct bench_overhead *overhead) {
+    static const rope2d_element elements[BENCH_WARM] = {ROPE2D_F32, ROPE2D_F16};
+    char folder[] = "/tmp/rope2d-bench-warm-XXXXXX", cache[sizeof folder + 8];
+    if (!mkdtemp(folder)) {
+        message("no folder for caches");
+        for (int i = 0; i < BENCH_WARM; ++i)
+            overhead->warm[i] = (struct bench_warm){-1, -1, -1, -1};
+        return;
+    }
+    for (int i = 0; i < BENCH_WARM; ++i) {
+        snprintf(cache, sizeof cache, "%s/%s", folder, bench_element_names[elements[i]]);
+        time_element(&run->engine, elements[i], cache, &overhead->warm[i]);
+        (void)unlink(cache);
+    }
+    (void)rmdir(folder);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench_worker.h"
 #include "config.h"
 #include "message.h"
 #include "../verify/worker.h"
@@ -53,6 +54,8 @@ static int run(int argc, char **argv) {
             return verbs[i]->run(argc - 2, argv + 2);
     if (strcmp(argv[1], VERIFY_WORKER_VERB) == 0) // what rope2d verify starts; not for users
         return verify_worker_main(argc - 2, argv + 2);
+    if (strcmp(argv[1], BENCH_WORKER_VERB) == 0) // what rope2d bench starts
+        return bench_worker_main(argc - 2, argv + 2);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
         return print_help();
     if (strcmp(argv[1], "--version") == 0) {
