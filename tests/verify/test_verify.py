@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Test `rope2d verify` as its users see it.
 
-usage: test_verify.py ROPE2D SOURCE_ROOT [--shim LOADER] [PART...]   parts: report options progress known resume outputs programs
-    compiled bad; default: all
+usage: test_verify.py ROPE2D SOURCE_ROOT [--shim LOADER] [PART...]   parts: report options progress known resume interrupted
+    outputs programs compiled bad; default: all
 """
 import hashlib
 import json
@@ -16,6 +16,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 import bad_devices
 import compiled
+import interrupted
 import outputs
 import programs
 from runner import Runner
@@ -194,6 +195,7 @@ def main(arguments):
         shim = str(pathlib.Path(arguments[at + 1]).resolve())
         del arguments[at:at + 2]
     parts = {"report": test_report, "options": test_options, "progress": test_progress, "known": test_known, "resume": test_resume,
+             "interrupted": lambda runner, source: interrupted.test(runner, verify, source),
              "outputs": lambda runner, source: outputs.test(runner, verify, source),
              "programs": lambda runner, source: programs.test(runner, verify, source),
              "compiled": lambda runner, source: compiled.test(runner, verify, source),

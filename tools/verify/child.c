@@ -26,11 +26,14 @@ void child_run(const char *const *arguments, const char *input, double seconds, 
 #include <unistd.h>
 
 #include "../cli/progress.h"
+#include "interrupt.h"
 #include "worker.h"
 
 const bool child_is_there = true;
 
-enum { TAIL_SIZE = 300, NOT_STARTED = 127 };
+enum { TAIL_SIZE = 300, NOT_STARTED = 127, LOOK_MS = 200 };
+
+static const double GRACE = 1; // seconds, for a program that has something to put away
 
 struct child {
     pid_t process;
@@ -168,14 +171,15 @@ static void read_prints(struct child *child) {
     child->tail[child->tail_length] = '\0';
 }
 
-// True when it closed its ends in time; false when the time is over.
+// True when it closed its ends in time; false when the time is over, or we are to end.
 static bool listen_to(struct child *child, double seconds, child_line_fn *line, void *user) {
     while (child->lines >= 0 || child->prints >= 0) {
         struct pollfd ends[2] = {{child->lines, POLLIN, 0}, {child->prints, POLLIN, 0}};
         double left = child->heard + seconds - seconds_now();
-        if (left <= 0)
+        if (left <= 0 || interrupt_came())
             return false;
-        if (poll(ends, 2, left > 60 ? 60000 : (int)(1000 * left) + 1) <= 0)
+        // A signal may come just before, and not wake it.
+        if (poll(ends, 2, 1000 * left > LOOK_MS ? LOOK_MS : (int)(1000 * left) + 1) <= 0)
             continue;
         if (child->lines >= 0 && ends[0].revents)
             read_lines(child, line, user);
@@ -186,7 +190,7 @@ static bool listen_to(struct child *child, double seconds, child_line_fn *line, 
 }
 
 // It may have closed its ends and live on.
-static bool wait_for(struct child *child, double seconds, int *status) {
+static bool wait_for(const struct child *child, double seconds, int *status) {
     double until = seconds_now() + seconds;
     pid_t got;
     while ((got = waitpid(child->process, status, WNOHANG)) == 0 && seconds_now() < until)
@@ -194,10 +198,35 @@ static bool wait_for(struct child *child, double seconds, int *status) {
     return got != 0;
 }
 
+static bool is_in_time(struct child *child, double seconds, child_line_fn *line, void *user, int *status) {
+    if (!listen_to(child, seconds, line, user))
+        return false;
+    double until = seconds_now() + seconds;
+    while (seconds_now() < until && !interrupt_came())
+        if (wait_for(child, 1e-3 * LOOK_MS, status))
+            return true;
+    return false;
+}
+
+// Ends it with all that it started.
+static void end_group(const struct child *child, int *status) {
+    double until = seconds_now() + (interrupt_came() ? GRACE : 0);
+    bool is_reaped = false;
+    if (interrupt_came())
+        (void)kill(-child->process, SIGTERM);
+    while (seconds_now() < until && kill(-child->process, 0) == 0)
+        is_reaped = is_reaped || wait_for(child, 0.01, status);
+    (void)kill(-child->process, SIGKILL);
+    if (!is_reaped)
+        (void)waitpid(child->process, status, 0);
+}
+
 static void describe(const struct child *child, double seconds, int status, struct child_end *end) {
     char what[64];
     if (end->fate == CHILD_HUNG)
         snprintf(what, sizeof what, "no answer for %.0f s", seconds);
+    else if (end->fate == CHILD_STOPPED)
+        snprintf(what, sizeof what, "stopped");
     else if (WIFSIGNALED(status))
         snprintf(what, sizeof what, "signal %d (%.40s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
@@ -219,11 +248,9 @@ void child_run(const char *const *arguments, const char *input, double seconds, 
         return;
     }
     give_input(&child, input);
-    bool in_time = listen_to(&child, seconds, line, user) && wait_for(&child, seconds, &status);
-    if (!in_time) {
-        (void)kill(-child.process, SIGKILL);
-        (void)waitpid(child.process, &status, 0);
-        end->fate = CHILD_HUNG;
+    if (!is_in_time(&child, seconds, line, user, &status)) {
+        end->fate = interrupt_came() ? CHILD_STOPPED : CHILD_HUNG;
+        end_group(&child, &status);
     } else if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_STARTED) {
         end->fate = CHILD_NOT_STARTED;
     } else {

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum child_fate { CHILD_DONE, CHILD_CRASHED, CHILD_HUNG, CHILD_NOT_STARTED };
+enum child_fate { CHILD_DONE, CHILD_CRASHED, CHILD_HUNG, CHILD_NOT_STARTED, CHILD_STOPPED };
 
 enum { CHILD_TEXT_SIZE = 512 };
 
@@ -24,7 +24,8 @@ typedef void child_line_fn(void *user, const char *line);
 extern const bool child_is_there;
 
 // Runs a program, which is looked for in the path, with `input` on its standard input, and waits. It is
-// killed when it has written no line for `seconds`. What it prints is kept for `end` alone.
+// killed, with all that it started, when it has written no line for `seconds`, and when interrupt_came: then
+// it is CHILD_STOPPED. What it prints is kept for `end` alone.
 void child_run(const char *const *arguments, const char *input, double seconds, child_line_fn *line,
                void *user, struct child_end *end);
 

@@ -7,10 +7,9 @@
 
 #include "../cli/message.h"
 #include "child.h"
+#include "interrupt.h"
 #include "text_file.h"
 #include "worker.h"
-
-#define COMPILED "compiled"
 
 struct hearing {
     cJSON *compiled;
@@ -71,17 +70,19 @@ static int run_tool(const struct verify_options *options, cJSON *compiled, struc
     free(program);
     if (end.fate == CHILD_DONE && !end.status)
         return STATUS_OK;
-    message("%s: %s", find_tool(),
-            *end.text ? end.text : "python3, which compiles for hardware that is not here, does not start");
+    if (!interrupt_came())
+        message("%s: %s", find_tool(),
+                *end.text ? end.text
+                          : "python3, which compiles for hardware that is not here, does not start");
     return STATUS_DEVICE;
 }
 
 int compile_all(const struct verify_options *options, const cJSON *before, struct progress *progress,
                 cJSON *report) {
     static const char *const lists[] = {"compilers", "results", "controls", "skips"};
-    const cJSON *known = cJSON_GetObjectItemCaseSensitive(before, COMPILED);
+    const cJSON *known = cJSON_GetObjectItemCaseSensitive(before, VERIFY_COMPILED);
     if (known) {
-        cJSON_AddItemToObject(report, COMPILED, cJSON_Duplicate(known, true));
+        cJSON_AddItemToObject(report, VERIFY_COMPILED, cJSON_Duplicate(known, true));
         return STATUS_OK;
     }
     cJSON *compiled = cJSON_CreateObject();
@@ -91,13 +92,13 @@ int compile_all(const struct verify_options *options, const cJSON *before, struc
     if (result)
         cJSON_Delete(compiled);
     else
-        cJSON_AddItemToObject(report, COMPILED, compiled);
+        cJSON_AddItemToObject(report, VERIFY_COMPILED, compiled);
     return result;
 }
 
 static bool is_good(const cJSON *result) {
     const char *verdict = summary_text(result, "verdict");
-    return strcmp(verdict, COMPILED) == 0 || strcmp(verdict, "passed") == 0;
+    return strcmp(verdict, VERIFY_COMPILED) == 0 || strcmp(verdict, "passed") == 0;
 }
 
 static double complain(const cJSON *list, cJSON *problems) {
@@ -116,7 +117,7 @@ static double complain(const cJSON *list, cJSON *problems) {
 }
 
 double compile_judge(cJSON *report) {
-    const cJSON *compiled = cJSON_GetObjectItemCaseSensitive(report, COMPILED);
+    const cJSON *compiled = cJSON_GetObjectItemCaseSensitive(report, VERIFY_COMPILED);
     cJSON *problems = cJSON_GetObjectItemCaseSensitive(report, "problems");
     (void)complain(cJSON_GetObjectItemCaseSensitive(compiled, "controls"), problems);
     return complain(cJSON_GetObjectItemCaseSensitive(compiled, "results"), problems);
@@ -175,7 +176,7 @@ static const cJSON *print_target(const cJSON *first) {
 }
 
 double compile_print(const cJSON *report) {
-    const cJSON *compiled = cJSON_GetObjectItemCaseSensitive(report, COMPILED), *one;
+    const cJSON *compiled = cJSON_GetObjectItemCaseSensitive(report, VERIFY_COMPILED), *one;
     const cJSON *results = cJSON_GetObjectItemCaseSensitive(compiled, "results");
     const cJSON *controls = cJSON_GetObjectItemCaseSensitive(compiled, "controls");
     int good = 0, caught = 0;

@@ -9,6 +9,8 @@
 #include "../cli/progress.h"
 #include "verify.h"
 
+#define VERIFY_COMPILED "compiled" // of a report
+
 // Compiles, and adds to the report under "compiled" what became of it; from the report that is resumed where
 // that has it. Returns an exit status, having said what is wrong.
 int compile_all(const struct verify_options *options, const cJSON *before, struct progress *progress,

@@ -7,6 +7,7 @@
 
 #include "child.h"
 #include "execute.h"
+#include "interrupt.h"
 
 enum { MOST_HANGS = 3 };
 
@@ -14,7 +15,7 @@ static void set_result(struct verify_supervisor *supervisor, size_t task, cJSON 
     bool is_first = supervisor->results[task] == NULL;
     cJSON_Delete(supervisor->results[task]);
     supervisor->results[task] = result;
-    if (is_first && result && supervisor->result_came)
+    if (is_first && result && supervisor->result_came && !supervisor->is_blaming)
         supervisor->result_came(supervisor->user);
 }
 
@@ -46,11 +47,11 @@ static bool hear(void *user, const cJSON *line) {
     if (status)
         snprintf(supervisor->text, sizeof supervisor->text, "%s", status);
     if (result && cJSON_IsNumber(number) && supervisor->has_begun &&
-        number->valuedouble == (double)supervisor->begun) {
+        number->valuedouble == (double)supervisor->begun && !interrupt_came()) {
         set_result(supervisor, supervisor->begun, cJSON_Duplicate(result, true));
         supervisor->has_begun = false;
     }
-    return true;
+    return !interrupt_came(); // what a program that was ended gave is no result
 }
 
 static void hear_text(void *user, const char *text) {
@@ -97,21 +98,11 @@ static bool ended_badly(const struct verify_supervisor *supervisor, const struct
     return end->fate != CHILD_DONE || supervisor->has_begun;
 }
 
-// The last of a set of tasks ended its child. Alone it may not: then the first of its predecessors without
-// which it does not is looked for by halves, and named.
-static void blame(struct verify_supervisor *supervisor, const size_t *tasks, size_t count,
-                  const struct child_end *first) {
-    size_t last = tasks[count - 1];
+// Alone it passes. With the tasks from `from` on it ends badly, with those from `to` on it does not.
+static size_t find_first(struct verify_supervisor *supervisor, const size_t *tasks, size_t count) {
     struct child_end end;
-    char text[CHILD_TEXT_SIZE + VERIFY_NAME_SIZE + 64];
-    run_batch(supervisor, &last, 1, &end);
-    if (ended_badly(supervisor, &end)) {
-        give_verdict(supervisor, last, end.fate == CHILD_HUNG ? VERDICT_HUNG : VERDICT_CRASHED, end.text);
-        return;
-    }
-    // Alone it passes. With the tasks from `from` on it ends badly, with those from `to` on it does not.
     size_t from = 0, to = count - 1;
-    while (to - from > 1) {
+    while (to - from > 1 && !interrupt_came()) {
         size_t middle = from + (to - from) / 2;
         run_batch(supervisor, tasks + middle, count - middle, &end);
         if (ended_badly(supervisor, &end))
@@ -119,9 +110,34 @@ static void blame(struct verify_supervisor *supervisor, const size_t *tasks, siz
         else
             to = middle;
     }
-    snprintf(text, sizeof text, "only after \"%s\": %s", supervisor->matrix->tasks[tasks[from]].name,
-             first->text);
-    give_verdict(supervisor, last, first->fate == CHILD_HUNG ? VERDICT_HUNG : VERDICT_CRASHED, text);
+    return from;
+}
+
+// The last of a set of tasks ended its child. Alone it may not: then the first of its predecessors without
+// which it does not is looked for by halves, and named.
+static void blame(struct verify_supervisor *supervisor, const size_t *tasks, size_t count,
+                  const struct child_end *first) {
+    size_t last = tasks[count - 1], from = 0;
+    struct child_end end;
+    char text[CHILD_TEXT_SIZE + VERIFY_NAME_SIZE + 64];
+    supervisor->is_blaming = true;
+    run_batch(supervisor, &last, 1, &end);
+    bool is_alone = ended_badly(supervisor, &end);
+    if (!is_alone)
+        from = find_first(supervisor, tasks, count);
+    supervisor->is_blaming = false;
+    // What it gave on the way is no result.
+    cJSON_Delete(supervisor->results[last]);
+    supervisor->results[last] = NULL;
+    if (interrupt_came())
+        return;
+    if (!is_alone) {
+        end = *first;
+        snprintf(text, sizeof text, "only after \"%s\": %s", supervisor->matrix->tasks[tasks[from]].name,
+                 first->text);
+    }
+    give_verdict(supervisor, last, end.fate == CHILD_HUNG ? VERDICT_HUNG : VERDICT_CRASHED,
+                 is_alone ? end.text : text);
 }
 
 static bool has_verdict(const struct verify_supervisor *supervisor, size_t task, const char *verdict) {
@@ -150,6 +166,8 @@ static size_t run_some(struct verify_supervisor *supervisor, const size_t *tasks
                        size_t *hangs) {
     struct child_end end;
     run_batch(supervisor, tasks, count, &end);
+    if (interrupt_came())
+        return 0;
     if (*supervisor->text || end.fate == CHILD_NOT_STARTED) {
         if (!*supervisor->text)
             snprintf(supervisor->text, sizeof supervisor->text, "%s", end.text);
@@ -178,6 +196,8 @@ static size_t run_some(struct verify_supervisor *supervisor, const size_t *tasks
     if (!badly)
         snprintf(end.text, sizeof end.text, "its process ended before it");
     blame(supervisor, tasks, done + 1, &end);
+    if (interrupt_came())
+        return done;
     if (has_verdict(supervisor, tasks[done], VERDICT_HUNG) || end.fate == CHILD_HUNG)
         supervisor->is_hung = ++*hangs >= MOST_HANGS || !answers(supervisor);
     return done + 1;
@@ -185,7 +205,7 @@ static size_t run_some(struct verify_supervisor *supervisor, const size_t *tasks
 
 void verify_supervise(struct verify_supervisor *supervisor, const size_t *tasks, size_t count) {
     size_t hangs = 0;
-    while (count && !supervisor->is_hung && !*supervisor->text) {
+    while (count && !supervisor->is_hung && !*supervisor->text && !interrupt_came()) {
         size_t batch = supervisor->job.command ? 1 : count < VERIFY_BATCH ? count : VERIFY_BATCH;
         size_t done = run_some(supervisor, tasks, batch, &hangs);
         tasks += done;
@@ -193,7 +213,7 @@ void verify_supervise(struct verify_supervisor *supervisor, const size_t *tasks,
         if (supervisor->batch_ended)
             supervisor->batch_ended(supervisor->user);
     }
-    for (; count; ++tasks, --count)
+    for (; count && !interrupt_came(); ++tasks, --count)
         give_verdict(supervisor, *tasks, VERDICT_NONE,
                      *supervisor->text     ? supervisor->text
                      : hangs >= MOST_HANGS ? "the device hung too often"

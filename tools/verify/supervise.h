@@ -25,12 +25,14 @@ struct verify_supervisor {
     void (*batch_ended)(void *user); // may be NULL
     void *user;
 
-    size_t begun;   // the task that the child is at
-    bool has_begun; // and whether it is at one
-    bool is_open;   // the child's device
+    size_t begun;    // the task that the child is at
+    bool has_begun;  // and whether it is at one
+    bool is_open;    // the child's device
+    bool is_blaming; // results are of runs that look for who is to blame
 };
 
-// Fills results[tasks[i]] for every task. What finds no end on a device that hangs gets no verdict.
+// Fills results[tasks[i]] for every task. What finds no end on a device that hangs gets no verdict. After
+// interrupt_came some stay NULL.
 void verify_supervise(struct verify_supervisor *supervisor, const size_t *tasks, size_t count);
 
 #endif

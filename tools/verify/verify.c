@@ -9,16 +9,16 @@
 #include "../cli/device_choice.h"
 #include "../cli/message.h"
 #include "../cli/progress.h"
-#include "../cli/verbs.h"
-#include "child.h"
 #include "compile.h"
 #include "facts.h"
+#include "interrupt.h"
 #include "listing.h"
-#include "program.h"
+#include "resume.h"
 #include "supervise.h"
 #include "text_file.h"
 
-#define RECORDED_SEED 20260729 // tests/expected.sha256 was recorded with it
+// Seconds between two times that the report is written: as many as it has taken so far, up to these.
+static const double SAVED_FIRST = 1, SAVED_EVERY = 10;
 
 struct verify {
     struct verify_options options;
@@ -28,39 +28,12 @@ struct verify {
     cJSON *before; // the report that is resumed
     cJSON *report;
     struct progress progress;
+    double started, saved; // the latter: when it was last written
 };
 
-static int save(const struct verify *verify) {
-    return verify->options.json ? text_file_write_json(verify->options.json, verify->report) : STATUS_OK;
-}
-
-// The same machine, build and questions: the answers can be kept.
-static bool can_resume(const cJSON *before, const cJSON *report) {
-    static const char *const same[] = {"build", "options", "sources"};
-    for (size_t i = 0; i < sizeof same / sizeof *same; ++i)
-        if (!cJSON_Compare(cJSON_GetObjectItemCaseSensitive(before, same[i]),
-                           cJSON_GetObjectItemCaseSensitive(report, same[i]), true))
-            return false;
-    return true;
-}
-
-static int read_before(struct verify *verify) {
-    if (!verify->options.resume)
-        return STATUS_OK;
-    if (!verify->options.json) {
-        message("--resume needs --json FILE, which is where the results are");
-        return STATUS_USAGE;
-    }
-    if (!text_file_is_there(verify->options.json))
-        return STATUS_OK;
-    int result = text_file_read_json(verify->options.json, &verify->before);
-    if (result)
-        return result;
-    if (verify->before && can_resume(verify->before, verify->report))
-        return STATUS_OK;
-    message("%s: is no report of this build with these options; without --resume it is written anew",
-            verify->options.json);
-    return STATUS_USAGE;
+static int write_so_far(const struct verify *verify) {
+    const char *file = verify->options.json;
+    return file ? resume_save(file, verify->report, verify->before) : STATUS_OK;
 }
 
 static cJSON *make_report(const struct verify_options *options) {
@@ -92,19 +65,6 @@ static void add_skip(cJSON *report, const char *what, const char *why) {
     cJSON_AddStringToObject(skip, "what", what);
     cJSON_AddStringToObject(skip, "why", why);
     cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(report, "skips"), skip);
-}
-
-// The device's part of the report that is resumed, if its driver is still the same.
-static const cJSON *find_before(const struct verify *verify, const struct device_choice *choice) {
-    const cJSON *device;
-    cJSON_ArrayForEach(
-        device,
-        cJSON_GetObjectItemCaseSensitive(
-            verify->before, "devices")) if (strcmp(summary_text(device, "device"), choice->name) == 0 &&
-                                            strcmp(summary_text(device, "name"), choice->info.name) == 0 &&
-                                            strcmp(summary_text(device, "driver"), choice->info.driver) ==
-                                                0) return device;
-    return NULL;
 }
 
 static cJSON *find_result(const cJSON *device, const char *list, const char *name) {
@@ -179,13 +139,8 @@ static cJSON *describe(const struct device_run *run) {
         cJSON_AddStringToObject(device, "leaving", supervisor->leaving);
     add_results(&run->matrix, run->results, device);
     expect_apply(run->verify->expected, device);
-    summary_of_device(device, run->verify->options.seed == RECORDED_SEED);
+    summary_of_device(device, run->verify->options.seed == VERIFY_RECORDED_SEED);
     return device;
-}
-
-static void step(void *user) {
-    const struct device_run *run = user;
-    progress_add(&run->verify->progress, 1);
 }
 
 // What is there so far outlives an interruption.
@@ -195,8 +150,18 @@ static void save_so_far(void *user) {
     if (!run->verify->options.json)
         return;
     cJSON_AddItemToArray(devices, describe(run));
-    (void)save(run->verify);
+    (void)write_so_far(run->verify);
     cJSON_DeleteItemFromArray(devices, cJSON_GetArraySize(devices) - 1);
+    run->verify->saved = seconds_now();
+}
+
+static void step(void *user) {
+    const struct device_run *run = user;
+    double now = seconds_now(), since = now - run->verify->saved,
+           so_far = run->verify->saved - run->verify->started;
+    progress_add(&run->verify->progress, 1);
+    if (since >= SAVED_EVERY || (since >= SAVED_FIRST && since >= so_far))
+        save_so_far(user);
 }
 
 static void run_device(struct device_run *run) {
@@ -226,9 +191,24 @@ static void run_device(struct device_run *run) {
     cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(verify->report, "devices"), describe(run));
 }
 
+// What a signal leaves is written, for --resume, and nothing else is said.
+static int tell_interrupted(struct verify *verify, bool has_begun) {
+    const char *file = verify->options.json;
+    if (!file || !has_begun) {
+        message("interrupted");
+        return STATUS_FAILED;
+    }
+    int result = write_so_far(verify);
+    if (!result)
+        message("interrupted: %s has the results so far, and --resume goes on", file);
+    return result ? result : STATUS_FAILED;
+}
+
 static int verify_device(struct verify *verify, const struct device_choice *choice, bool is_program) {
-    struct device_run run = {
-        .verify = verify, .choice = choice, .before = find_before(verify, choice), .is_program = is_program};
+    struct device_run run = {.verify = verify,
+                             .choice = choice,
+                             .before = resume_find_device(verify->before, choice),
+                             .is_program = is_program};
     const struct verify_matrix_params params = {verify->options.level, choice->info.has_textures != 0,
                                                 is_program, verify->options.folder};
     int result = verify_matrix_make(&run.matrix, &params);
@@ -238,7 +218,7 @@ static int verify_device(struct verify *verify, const struct device_choice *choi
     }
     if (run.results && run.tasks) {
         run_device(&run);
-        result = save(verify);
+        result = write_so_far(verify);
     } else if (!result) {
         result = STATUS_DEVICE;
         message("%s: no memory for its cases", choice->name);
@@ -293,26 +273,44 @@ static void complain_of_listing(struct verify *verify) {
     }
 }
 
-static int verify_all(struct verify *verify) {
+// All devices one after another, the program, and the compilers.
+static int fill_report(struct verify *verify) {
     int result = STATUS_OK;
-    // A program alone is meant when no device is named beside it.
-    if (!verify->options.compile_only && (!verify->options.command || verify->options.device))
-        result = choose_devices(verify);
-    if (result)
-        return result;
-    verify->report = make_report(&verify->options);
-    complain_of_listing(verify);
-    result = read_before(verify);
-    if (result)
-        return result;
     if (!verify->options.compile_only)
         list_skips(verify);
-    for (size_t i = 0; i < verify->list.count && !result; ++i)
+    for (size_t i = 0; i < verify->list.count && !result && !interrupt_came(); ++i)
         result = verify_device(verify, &verify->list.items[i], false);
-    if (!result && verify->options.command)
+    if (!result && verify->options.command && !interrupt_came())
         result = verify_program(verify);
-    if (!result && verify->options.compile)
+    if (!result && verify->options.compile && !interrupt_came())
         result = compile_all(&verify->options, verify->before, &verify->progress, verify->report);
+    return result;
+}
+
+static int write_outputs(struct verify *verify) {
+    int result =
+        verify->options.json ? text_file_write_json(verify->options.json, verify->report) : STATUS_OK;
+    if (!result && verify->options.junit)
+        result = text_file_write(verify->options.junit, report_write_junit, verify->report);
+    if (!result && verify->options.html)
+        result = text_file_write(verify->options.html, report_write_html, verify->report);
+    return result;
+}
+
+static int verify_all(struct verify *verify) {
+    // A program alone is meant when no device is named beside it.
+    bool has_devices = !verify->options.compile_only && (!verify->options.command || verify->options.device);
+    int result = has_devices ? choose_devices(verify) : STATUS_OK;
+    if (!result) {
+        verify->report = make_report(&verify->options);
+        complain_of_listing(verify);
+        result = resume_read(&verify->options, verify->report, &verify->before);
+    }
+    bool begins = !result && !interrupt_came();
+    if (begins)
+        result = fill_report(verify);
+    if (interrupt_came())
+        return tell_interrupted(verify, begins);
     if (result)
         return result;
     require_apply(verify->options.require, verify->report);
@@ -320,123 +318,23 @@ static int verify_all(struct verify *verify) {
     cJSON_ReplaceItemInObjectCaseSensitive(verify->report, "complete", cJSON_CreateTrue());
     report_print(verify->report);
     expect_print_stale(verify->expected, verify->report);
-    result = save(verify);
-    if (!result && verify->options.junit)
-        result = text_file_write(verify->options.junit, report_write_junit, verify->report);
-    if (!result && verify->options.html)
-        result = text_file_write(verify->options.html, report_write_html, verify->report);
+    result = write_outputs(verify);
     return result ? result : verdict;
 }
 
-static int parse_numbers(struct verify_options *options, const char *seed, const char *repeat,
-                         const char *seconds) {
-    uint64_t times = 1;
-    if (seed && !parse_count(seed, 0, UINT64_MAX, &options->seed)) {
-        message("--seed %s: must be a number", seed);
-        return STATUS_USAGE;
-    }
-    if (repeat && !parse_count(repeat, 1, 1000000, &times)) {
-        message("--repeat %s: must be a number from 1 to 1000000", repeat);
-        return STATUS_USAGE;
-    }
-    if (seconds &&
-        (!parse_number(seconds, &options->seconds) || !(options->seconds > 0) || options->seconds > 86400)) {
-        message("--time-limit %s: must be a number of seconds above 0", seconds);
-        return STATUS_USAGE;
-    }
-    options->repeat = (uint32_t)times;
-    return STATUS_OK;
-}
-
-// The program itself, for children to run.
-static const char *own_program(char **argv) {
-    static const char linux_link[] = "/proc/self/exe";
-    return text_file_is_there(linux_link) ? linux_link : argv[-2]; // main's argv[0]
-}
-
-static int run(int argc, char **argv) {
-    bool quick = false, full = false;
-    const char *seed = NULL, *repeat = NULL, *seconds = NULL;
-    struct verify verify = {.options = {.program = own_program(argv),
-                                        .seed = RECORDED_SEED,
-                                        .seconds = 60,
-                                        .in_process = !child_is_there}};
-    struct verify_options *chosen = &verify.options;
-    const struct option options[] = {
-        {"device", "DEVICE[,DEVICE...]",
-         "all for every device found, or cpu, vulkan:0,\nopencl:1, ...; default all",
-         .text = &chosen->device},
-        {"cases", "FOLDER", "golden cases besides: a folder that is one or holds some",
-         .text = &chosen->folder},
-        {"exec", "COMMAND",
-         "a program as a device: it reads the folder {case} and\nwrites q_out.npy and k_out.npy to {out}",
-         .text = &chosen->command},
-        {"case", "NAME[,NAME...]",
-         "these cases alone, or whatever matches a pattern\nwith *, such as 'half*' or '* f16:f32 texture'",
-         .text = &chosen->cases},
-        {"quick", NULL, "fewer cases and types: under a minute on a CPU", .flag = &quick},
-        {"full", NULL, "every case in every type, table and variation", .flag = &full},
-        {"seed", "NUMBER", "other inputs than those whose outputs are recorded", .text = &seed},
-        {"repeat", "N", "run each case N times; other bits are a verdict of\ntheir own", .text = &repeat},
-        {"require", "DEVICE:COUNT[,...]",
-         "fail unless so many cases were executed on a\ndevice that has this in its name, vendor or driver",
-         .text = &chosen->require},
-        {"expect", "FILE", "known failures: a JSON list of {device, case,\nreason, driver_from, driver_to}",
-         .text = &chosen->expect},
-        {"compile", NULL, "compile besides for hardware that is not here, as far\nas compilers are there",
-         .flag = &chosen->compile},
-        {"compile-only", NULL, "and run nothing", .flag = &chosen->compile_only},
-        {"json", "FILE", "write the report, after every few cases anew", .text = &chosen->json},
-        {"junit", "FILE", "write JUnit XML, for systems that run tests", .text = &chosen->junit},
-        {"html", "FILE", "write a page that needs no network", .text = &chosen->html},
-        {"resume", NULL, "keep the results that --json's file already has", .flag = &chosen->resume},
-        {"time-limit", "SECONDS", "after which a case hangs; default 60", .text = &seconds},
-        {"in-process", NULL, "no child processes: a driver that crashes ends\neverything",
-         .flag = &chosen->in_process},
-        {0},
-    };
-    int operands;
-    enum options_result parsed = options_parse(&verb_verify, options, argc, argv, &operands);
-    if (parsed != OPTIONS_OK)
-        return parsed == OPTIONS_HELP ? STATUS_OK : STATUS_USAGE;
-    if (operands || (quick && full)) {
-        message(operands ? "rope2d verify takes options alone" : "--quick and --full exclude each other");
-        return STATUS_USAGE;
-    }
-    chosen->compile |= chosen->compile_only;
-    if (chosen->compile_only && (chosen->command || chosen->device || chosen->require)) {
-        message("--compile-only runs nothing: --device, --exec and --require exclude it");
-        return STATUS_USAGE;
-    }
-    chosen->level = quick ? VERIFY_QUICK : full ? VERIFY_FULL : VERIFY_USUAL;
-    int result = parse_numbers(chosen, seed, repeat, seconds);
-    if (!result)
-        result = program_check(chosen->command);
-    if (!result)
-        result = require_check(chosen->require);
-    if (!result)
-        result = expect_read(chosen->expect, &verify.expected);
-    if (!result)
+int verify_run(const struct verify_options *options) {
+    double now = seconds_now();
+    struct verify verify = {.options = *options, .started = now, .saved = now};
+    int result = expect_read(options->expect, &verify.expected);
+    if (!result) {
+        interrupt_listen();
         result = verify_all(&verify);
+    }
     devices_free(&verify.list);
     devices_free(&verify.listing.devices);
     cJSON_Delete(verify.expected);
     cJSON_Delete(verify.before);
     cJSON_Delete(verify.report);
+    interrupt_end();
     return result;
 }
-
-const struct verb verb_verify = {
-    .name = "verify",
-    .usage = "[OPTIONS]",
-    .summary = "prove that every device gives the same bits",
-    .description =
-        "Rotates made-up q and k of many shapes, types and layouts, and those of every preset, on each "
-        "device, and\n"
-        "compares each output bit with the portable C path and each value with an evaluation in double. "
-        "Faults that\n"
-        "must be noticed are made on purpose, and have to be. Cases run in child processes: a crash or a "
-        "hang is\n"
-        "that case's verdict. docs/verify.md tells what the report means.",
-    .run = run,
-};

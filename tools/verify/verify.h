@@ -14,6 +14,7 @@
 
 #define VERIFY_FORMAT "rope2d-verify"
 enum { VERIFY_FORMAT_VERSION = 1 };
+#define VERIFY_RECORDED_SEED 20260729 // tests/expected.sha256 was recorded with it
 
 struct verify_options {
     const char *program;
@@ -28,6 +29,10 @@ struct verify_options {
     bool resume, in_process;
     bool compile, compile_only; // for hardware that is not here
 };
+
+// Does what the options say. Returns an exit status. A signal that asks to end ends the program from here,
+// once children, temporary folders and --json's file are seen to.
+int verify_run(const struct verify_options *options);
 
 // ------------------------------------------------------------------------------------------- summary.c
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+//
+// --resume: what an earlier report already has, and reports that are not complete.
+#ifndef ROPE2D_VERIFY_RESUME_H
+#define ROPE2D_VERIFY_RESUME_H
+
+#include "../cli/device_choice.h"
+#include "verify.h"
+
+// Reads the report that is resumed, which must be of this report's build and options; *before stays NULL
+// where there is none. Returns an exit status, having said what is wrong.
+int resume_read(const struct verify_options *options, const cJSON *report, cJSON **before);
+
+// The device's part of the report that is resumed, if its driver is still the same; NULL.
+const cJSON *resume_find_device(const cJSON *before, const struct device_choice *choice);
+
+// Writes a report that has not come to its end, with what the one that is resumed has of devices that were
+// not reached yet. Returns an exit status.
+int resume_save(const char *path, cJSON *report, const cJSON *before);
+
+#endif
