@@ -2,6 +2,7 @@
 //
 // In the place of what starts processes or measures for minutes: nothing is started, and nothing measured.
 #include "tools/cli/bench_sweep.h"
+#include "tools/cli/bench_worker.h"
 #include "tools/cli/message.h"
 #include "tools/cli/plot_tool.h"
 #include "tools/verify/child.h"
@@ -35,4 +36,9 @@ int bench_sweep(const struct bench_request *request, const struct device_list *d
 
 void bench_results_free(struct bench_results *results) {
     (void)results;
+}
+
+int bench_worker_main(int argc, char **argv) {
+    (void)argc, (void)argv;
+    return STATUS_USAGE;
 }
