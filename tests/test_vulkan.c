@@ -3,6 +3,7 @@
 // The Vulkan backend against the CPU's bits: on every device, as if it had other memory than it has, with
 // kernels compiled at run time, and from several threads.
 #include "config.h"
+#include "scratch.h"
 #include "vulkan/device.h"
 #include "vulkan_open.h"
 
@@ -334,7 +335,7 @@ static void wrong_conversions(uint32_t index, const char *folder) {
 }
 
 static void runtime_compile(uint32_t index) {
-    char folder[] = "/tmp/rope2d-shaders-XXXXXX";
+    char folder[SCRATCH_PATH];
     if (!ROPE2D_HAVE_SHADERC) {
         captured_log log = {"", false};
         rope2d_device *device = NULL;
@@ -348,7 +349,7 @@ static void runtime_compile(uint32_t index) {
     if (device != NULL)
         compare_all(device, "compiled at run time");
     close_device(device);
-    if (!tally_check(&counts, mkdtemp(folder) != NULL && copy_shaders(folder, NULL, NULL), "no folder"))
+    if (!tally_check(&counts, scratch_make(folder) && copy_shaders(folder, NULL, NULL), "no folder"))
         return;
     device = open_device(index, 0, folder);
     if (device != NULL)

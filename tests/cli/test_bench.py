@@ -128,6 +128,18 @@ def check_wrong_results(runner, shim):
                  str(found["targets"]))
 
 
+def check_folder(runner):
+    """What drivers and caches write goes to TMPDIR alone, and does not stay there."""
+    folder = runner.path("temporary")
+    folder.mkdir()
+    os.environ["TMPDIR"] = str(folder)
+    runner.expect("TMPDIR", ["bench", *TINY, "--element", "f32", "--threads", "1", "--device", "cpu"], 0)
+    runner.check("nothing stays in TMPDIR", not list(folder.iterdir()), list(folder.iterdir()))
+    os.environ["TMPDIR"] = str(folder / "missing")
+    runner.expect("TMPDIR is asked first", ["bench", *TINY, "--device", "cpu"], 3, "missing/rope2d-")
+    del os.environ["TMPDIR"]
+
+
 def check_plot(runner):
     for ending in ("svg", "png"):
         name = f"roofline.{ending}"
@@ -155,6 +167,7 @@ def main(arguments):
         check_wrong_results(runner, arguments[2])
     else:
         runner.skip("wrong results", "no OpenCL device, or no loader to stand in for")
+    check_folder(runner)
     check_plot(runner)
     return runner.finish()
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "bench.h"
 
-#include <ftw.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench_cases.h"
 #include "bench_print.h"
 #include "bench_sweep.h"
 #include "message.h"
 #include "verbs.h"
+#include "../verify/folder.h"
 
 enum { MOST_TOKENS = 1 << 20, MOST_THREADS = 256 };
 
@@ -97,19 +97,12 @@ static int read_request(const struct words *words, const struct bench_machine *m
     return result;
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk) {
-    (void)status;
-    (void)kind;
-    (void)walk;
-    return remove(path);
-}
-
 // Drivers keep what they have compiled on disk: an empty folder, so that the first plan is a first one.
 static bool hide_driver_caches(char *folder) {
     static const char *const variables[] = {"POCL_CACHE_DIR", "MESA_SHADER_CACHE_DIR", "MESA_GLSL_CACHE_DIR",
                                             "__GL_SHADER_DISK_CACHE_PATH", "AMD_SHADER_DISK_CACHE_PATH"};
-    if (!mkdtemp(folder)) {
-        message("no folder for the drivers' caches (%s)", folder);
+    if (!folder_make_own(folder)) {
+        message("no folder for the drivers' caches: %s: %s", folder, strerror(errno));
         return false;
     }
     for (size_t i = 0; i < sizeof variables / sizeof *variables; ++i)
@@ -125,7 +118,7 @@ static int write_files(const struct bench_request *request, const struct bench_r
 }
 
 static int measure(const struct bench_request *request, struct bench_results *results) {
-    char folder[] = "/tmp/rope2d-bench-XXXXXX";
+    char folder[FOLDER_PATH_SIZE];
     struct device_list devices = {0};
     if (!hide_driver_caches(folder))
         return STATUS_DEVICE;
@@ -143,7 +136,7 @@ static int measure(const struct bench_request *request, struct bench_results *re
         }
     }
     devices_free(&devices);
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    folder_remove(folder);
     return result;
 }
 

@@ -4,13 +4,13 @@
 // program. The program runs itself.
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "bench_run.h"
 #include "bench_time.h"
 #include "bench_worker.h"
 #include "message.h"
 #include "../verify/child.h"
+#include "../verify/folder.h"
 
 enum { REPEATS = 3, QUICK_REPEATS = 1 };
 static const double LONGEST = 60; // seconds of a process
@@ -81,8 +81,8 @@ static void time_element(const struct bench_engine *engine, rope2d_element eleme
 
 void bench_warm_plans(const struct bench_run *run, struct bench_overhead *overhead) {
     static const rope2d_element elements[BENCH_WARM] = {ROPE2D_F32, ROPE2D_F16};
-    char folder[] = "/tmp/rope2d-bench-warm-XXXXXX", cache[sizeof folder + 8];
-    if (!mkdtemp(folder)) {
+    char folder[FOLDER_PATH_SIZE], cache[FOLDER_PATH_SIZE + 8];
+    if (!folder_make_own(folder)) {
         message("no folder for caches");
         for (int i = 0; i < BENCH_WARM; ++i)
             overhead->warm[i] = (struct bench_warm){-1, -1, -1, -1};
@@ -91,7 +91,6 @@ void bench_warm_plans(const struct bench_run *run, struct bench_overhead *overhe
     for (int i = 0; i < BENCH_WARM; ++i) {
         snprintf(cache, sizeof cache, "%s/%s", folder, bench_element_names[elements[i]]);
         time_element(&run->engine, elements[i], cache, &overhead->warm[i]);
-        (void)unlink(cache);
     }
-    (void)rmdir(folder);
+    folder_remove(folder);
 }

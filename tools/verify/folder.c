@@ -95,7 +95,7 @@ void folder_remove(const char *path) {
 
 bool folder_make_own(char path[FOLDER_PATH_SIZE]) {
     const char *where = getenv("TMPDIR");
-    return join(where && *where ? where : "/tmp", "rope2d-verify-XXXXXX", path) && mkdtemp(path) != NULL;
+    return join(where && *where ? where : "/tmp", "rope2d-XXXXXX", path) && mkdtemp(path) != NULL;
 }
 
 bool folder_make_in(const char *parent, const char *name, char path[FOLDER_PATH_SIZE]) {
