@@ -108,6 +108,22 @@ def junit(runner, report):
                  and "9999 are required" in failed[0].result[0].message, failed)
 
 
+def known(runner, source, report, text):
+    """A stale entry of --expect is in every output."""
+    if importlib.util.find_spec("jsonschema"):
+        import jsonschema
+        jsonschema.Draft202012Validator(json.loads((source / "docs/verify.schema.json").read_text())).validate(report)
+    if importlib.util.find_spec("junitparser"):
+        import junitparser
+        skipped = [case.result[0].message for suite in junitparser.JUnitXml.fromfile(str(runner.path("stale.xml")))
+                   for case in suite if case.result]
+        runner.check("JUnit XML tells what is stale", skipped == [text], skipped)
+    if chromium := shutil.which("chromium"):
+        dom = browse(runner, chromium, "stale.html", "")
+        runner.check("the page tells what is stale", '<span class="odd">stale</span> entry 2 of --expect: no result of <code>cpu</code> is '
+                     "<code>half</code> (to see)" in dom, dom.count("stale"))
+
+
 class Page(html.parser.HTMLParser):
     """Elements and attributes that a browser would see."""
     def __init__(self):

@@ -138,7 +138,7 @@ def test_progress(runner, _source):
     runner.check("not even a line", not runner.last.errors, runner.last.errors)
 
 
-def test_known(runner, _source):
+def test_known(runner, source):
     """Lists of known failures. A failure comes from bad_devices; here are passes, and lists that are refused."""
     def write(name, entries):
         runner.path(name).write_text(json.dumps(entries))
@@ -157,9 +157,14 @@ def test_known(runner, _source):
     runner.check("an unexpected pass is reported", unexpected and all(n.startswith("half ") for n in unexpected)
                  and "unexpectedly passed" in result.output, unexpected)
     out_of_range = {**entry, "driver_from": "99.1"}
+    runner.check("nothing is stale", report["stale"] == [] and "stale" not in result.output)
+    result, report = verify(runner, "--case", FEW, "--expect", write("range.json", [entry, out_of_range]), "--junit", "stale.xml",
+                            "--html", "stale.html")
+    text = "entry 2 of --expect is stale: no result of 'cpu' is 'half' (to see)"
+    runner.check("an entry that means no driver is stale", result.status == 0 and report["stale"] == [{**out_of_range, "entry": 2}]
+                 and text in result.output.splitlines(), report["stale"])
+    outputs.known(runner, source, report, text)
     _, report = verify(runner, "--case", FEW, "--expect", write("range.json", [out_of_range]))
-    runner.check("and such an entry is stale", "entry 1 is stale: no result of 'cpu' is 'half' (to see)" in runner.last.errors
-                 and "stale" not in result.errors, runner.last.errors)
     runner.check("other drivers are not meant", not any(one.get("unexpected_pass") for one in results_of(report).values()))
 
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <stdio.h>
 #include <string.h>
 
 #include "../cli/message.h"
@@ -102,14 +103,22 @@ static bool applies_to_any(const cJSON *entry, const cJSON *devices) {
     return false;
 }
 
-void expect_print_stale(const cJSON *list, const cJSON *report) {
+void expect_note_stale(const cJSON *list, cJSON *report) {
     const cJSON *entry;
     int number = 0;
+    cJSON *stale = cJSON_AddArrayToObject(report, "stale");
     cJSON_ArrayForEach(entry, list) {
         ++number;
-        if (!applies_to_any(entry, cJSON_GetObjectItemCaseSensitive(report, "devices")))
-            message("--expect: entry %d is stale: no result of '%.100s' is '%.100s' (%.100s)", number,
-                    summary_text(entry, "device"), summary_text(entry, "case"),
-                    summary_text(entry, "reason"));
+        if (applies_to_any(entry, cJSON_GetObjectItemCaseSensitive(report, "devices")))
+            continue;
+        cJSON *copy = cJSON_Duplicate(entry, true);
+        cJSON_AddNumberToObject(copy, "entry", number);
+        cJSON_AddItemToArray(stale, copy);
     }
+}
+
+void expect_describe_stale(const cJSON *entry, char *text, size_t size) {
+    snprintf(text, size, "entry %.0f of --expect is stale: no result of '%.100s' is '%.100s' (%.100s)",
+             summary_number(entry, "entry"), summary_text(entry, "device"), summary_text(entry, "case"),
+             summary_text(entry, "reason"));
 }

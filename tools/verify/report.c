@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../cli/message.h"
 #include "compile.h"
 #include "execute.h"
 #include "verify.h"
@@ -121,6 +122,12 @@ void report_print(const cJSON *report) {
     failed += compile_print(report);
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(report, "skips"))
         printf("skip %s: %s\n", summary_text(item, "what"), summary_text(item, "why"));
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(report, "stale")) {
+        char text[EXPECT_TEXT_SIZE];
+        expect_describe_stale(item, text, sizeof text);
+        make_printable(text);
+        printf("%s\n", text);
+    }
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(report, "problems"))
         printf("FAIL %s%s%s\n", summary_text(item, "device"), *summary_text(item, "device") ? ": " : "",
                summary_text(item, "text"));

@@ -59,6 +59,15 @@ static void write_problem(FILE *file, const char *class_name, const char *name, 
     fputs("/></testcase>\n", file);
 }
 
+static void write_skip(FILE *file, const char *class_name, const char *name, const char *text) {
+    fputs("    <testcase", file);
+    attribute(file, "classname", class_name);
+    attribute(file, "name", name);
+    fputs("><skipped", file);
+    attribute(file, "message", text);
+    fputs("/></testcase>\n", file);
+}
+
 static void write_device(FILE *file, const cJSON *device) {
     const cJSON *results = cJSON_GetObjectItemCaseSensitive(device, "results"), *result;
     const cJSON *controls = cJSON_GetObjectItemCaseSensitive(device, "controls");
@@ -108,28 +117,29 @@ static void write_compiled(FILE *file, const cJSON *compiled) {
             escape_xml(file, i ? summary_text(result, "verdict") : "caught");
             fputs(", not run</system-out></testcase>\n", file);
         }
-    cJSON_ArrayForEach(skip, skips) {
-        fputs("    <testcase classname=\"compiled\"", file);
-        attribute(file, "name", summary_text(skip, "what"));
-        fputs("><skipped", file);
-        attribute(file, "message", summary_text(skip, "why"));
-        fputs("/></testcase>\n", file);
-    }
+    cJSON_ArrayForEach(skip, skips)
+        write_skip(file, "compiled", summary_text(skip, "what"), summary_text(skip, "why"));
     fputs("  </testsuite>\n", file);
 }
 
 void report_write_junit(FILE *file, const cJSON *report) {
-    const cJSON *device, *problem;
+    const cJSON *device, *problem, *entry, *stale = cJSON_GetObjectItemCaseSensitive(report, "stale");
     const cJSON *problems = cJSON_GetObjectItemCaseSensitive(report, "problems");
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"rope2d verify\">\n", file);
     cJSON_ArrayForEach(device, cJSON_GetObjectItemCaseSensitive(report, "devices"))
         write_device(file, device);
     write_compiled(file, cJSON_GetObjectItemCaseSensitive(report, "compiled"));
     // What the report says as a whole, such as a device that --require misses.
-    fprintf(file, "  <testsuite name=\"report\" tests=\"%d\" failures=\"%d\" errors=\"0\" skipped=\"0\">\n",
-            cJSON_GetArraySize(problems), cJSON_GetArraySize(problems));
+    fprintf(file, "  <testsuite name=\"report\" tests=\"%d\" failures=\"%d\" errors=\"0\" skipped=\"%d\">\n",
+            cJSON_GetArraySize(problems) + cJSON_GetArraySize(stale), cJSON_GetArraySize(problems),
+            cJSON_GetArraySize(stale));
     cJSON_ArrayForEach(problem, problems) write_problem(
         file, "report", *summary_text(problem, "device") ? summary_text(problem, "device") : "report",
         summary_text(problem, "text"));
+    cJSON_ArrayForEach(entry, stale) {
+        char text[EXPECT_TEXT_SIZE];
+        expect_describe_stale(entry, text, sizeof text);
+        write_skip(file, "report", "--expect", text);
+    }
     fputs("  </testsuite>\n</testsuites>\n", file);
 }

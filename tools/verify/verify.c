@@ -314,10 +314,10 @@ static int verify_all(struct verify *verify) {
     if (result)
         return result;
     require_apply(verify->options.require, verify->report);
+    expect_note_stale(verify->expected, verify->report);
     int verdict = summary_of_report(verify->report);
     cJSON_ReplaceItemInObjectCaseSensitive(verify->report, "complete", cJSON_CreateTrue());
     report_print(verify->report);
-    expect_print_stale(verify->expected, verify->report);
     result = write_outputs(verify);
     return result ? result : verdict;
 }

@@ -55,8 +55,11 @@ bool summary_is_failure(const cJSON *result);
 int expect_read(const char *path, cJSON **list);
 // Marks the results of a device that the list knows: failures as expected, passes as unexpected.
 void expect_apply(const cJSON *list, cJSON *device);
-// Says on stderr which entries match no result of any device.
-void expect_print_stale(const cJSON *list, const cJSON *report);
+// Puts into the report which entries match no result of any device.
+void expect_note_stale(const cJSON *list, cJSON *report);
+// One of these as people read it.
+void expect_describe_stale(const cJSON *entry, char *text, size_t size);
+enum { EXPECT_TEXT_SIZE = 512 };
 
 // ------------------------------------------------------------------------------------------- require.c
 
