@@ -32,6 +32,20 @@ KERNELS = [
     Kernel("vector f16:f16 interleaved texture native", 1, F16, F16, INTERLEAVED | EIGHT | TEXTURE | CONVERTS),
     Kernel("vector f32:f16 half two-tensors native", 1, F32, F16, TWO_SLOTS | CONVERTS),
 ]
+# More of the same, for tables of what an element costs: verify's answer is the same for these as for those above.
+MORE_KERNELS = [
+    Kernel("vector f16:f16 half texture", 1, F16, F16, ONE_AXIS | EIGHT | TEXTURE),
+    Kernel("vector f16:f16 interleaved buffer", 1, F16, F16, INTERLEAVED | EIGHT),
+    Kernel("vector bf16:bf16 half texture", 1, BF16, BF16, ONE_AXIS | EIGHT | TEXTURE),
+    Kernel("vector bf16:bf16 interleaved buffer", 1, BF16, BF16, INTERLEAVED | EIGHT),
+    Kernel("vector f32:f32 two-angles texture", 1, F32, F32, TWO_ANGLES | TEXTURE),
+    Kernel("vector f32:f32 factored texture", 1, F32, F32, FACTORED | TEXTURE),
+    Kernel("vector f32:f32 per-head texture", 1, F32, F32, HEAD_TABLE | TEXTURE),
+    Kernel("vector f16:f16 half two-angles", 1, F16, F16, TWO_ANGLES | EIGHT),
+    Kernel("vector f16:f16 half factored", 1, F16, F16, FACTORED | EIGHT),
+    Kernel("vector f16:f16 half texture native", 1, F16, F16, ONE_AXIS | EIGHT | TEXTURE | CONVERTS),
+    Kernel("vector f16:f16 interleaved buffer native", 1, F16, F16, INTERLEAVED | EIGHT | CONVERTS),
+]
 QUICK = [KERNELS[i] for i in (0, 4, 13)]
 CONTROL = KERNELS[0]  # the one that controls are made of
 
