@@ -20,10 +20,19 @@ enum {
     BENCH_WARM = 2,        // types of plans that are timed in new processes: f32 and f16
 };
 
+enum bench_form {
+    BENCH_AXIAL,    // each pair turns with one axis, in all heads alike
+    BENCH_MIXED,    // learned: both axes turn each pair, in each head otherwise; a table as large as q
+    BENCH_FACTORED, // the same, but a table for each axis (spec.factored)
+    BENCH_ANGLES,   // axial, two angles to a pair
+};
+
+// What is not axial is in no target.
 struct bench_tower {
     const char *name, *title;
     uint32_t heads, head_dim;
     uint32_t axes, axis_pairs[ROPE2D_MAX_AXES];
+    enum bench_form form;
 };
 
 extern const struct bench_tower bench_towers[];

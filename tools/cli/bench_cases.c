@@ -11,11 +11,17 @@
 #include "options.h"
 
 const struct bench_tower bench_towers[] = {
-    {"qwen2vl", "Qwen2-VL", 16, 80, 2, {20, 20}}, {"sam2", "SAM 2", 1, 256, 2, {64, 64}},
-    {"dinov3", "DINOv3", 12, 64, 2, {16, 16}},    {"flux", "Flux", 24, 128, 3, {8, 28, 28}},
-    {"llama4", "Llama 4", 16, 88, 2, {22, 22}},
+    {"qwen2vl", "Qwen2-VL", 16, 80, 2, {20, 20}, BENCH_AXIAL},
+    {"sam2", "SAM 2", 1, 256, 2, {64, 64}, BENCH_AXIAL},
+    {"dinov3", "DINOv3", 12, 64, 2, {16, 16}, BENCH_AXIAL},
+    {"flux", "Flux", 24, 128, 3, {8, 28, 28}, BENCH_AXIAL},
+    {"llama4", "Llama 4", 16, 88, 2, {22, 22}, BENCH_AXIAL},
+    {"mixed", "RoPE-ViT mixed", 12, 64, 2, {32, 32}, BENCH_MIXED},
+    {"factored", "RoPE-ViT mixed, factored", 12, 64, 2, {32, 32}, BENCH_FACTORED},
+    {"angles", "two angles to a pair", 12, 64, 2, {16, 16}, BENCH_ANGLES},
 };
-const char *const bench_tower_names[] = {"qwen2vl", "sam2", "dinov3", "flux", "llama4", NULL};
+const char *const bench_tower_names[] = {"qwen2vl", "sam2",     "dinov3", "flux", "llama4",
+                                         "mixed",   "factored", "angles", NULL};
 const char *const bench_element_names[] = {"f32", "f16", "bf16", NULL};
 const char *const bench_place_names[] = {"no", "yes", NULL};
 const char *const bench_table_names[] = {"buffer", "texture", NULL};
@@ -93,7 +99,9 @@ static uint64_t columns_of(uint64_t tokens) {
 
 uint64_t bench_table_floats(const struct bench_case *what) {
     uint64_t most = columns_of(what->tokens) * what->tower->head_dim, floats = 1024;
-    if (what->tower->heads > 1)
+    if (what->tower->form == BENCH_MIXED)
+        most = what->tokens * what->tower->heads * what->tower->head_dim;
+    else if (what->tower->heads > 1)
         return 0;
     while (floats * 2 <= most)
         floats *= 2;
@@ -134,6 +142,19 @@ void bench_fill(void *data, rope2d_element element, uint64_t first, uint64_t cou
     }
 }
 
+// As such models begin: each head has the axes turned by an angle of its own.
+static void fill_learned(const struct bench_tower *tower, struct bench_spec *spec) {
+    uint32_t pairs = tower->head_dim / 2;
+    spec->spec.freq_heads = tower->heads;
+    spec->spec.factored = tower->form == BENCH_FACTORED;
+    for (uint32_t axis = 0; axis < tower->axes; ++axis)
+        for (uint32_t head = 0; head < tower->heads; ++head)
+            for (uint32_t i = 0; i < pairs; ++i)
+                spec->freqs[(axis * tower->heads + head) * pairs + i] =
+                    (float)(pow(10.0, -2.0 * i / pairs) *
+                            (axis == 0 ? cos(0.5 + (double)head) : sin(0.5 + (double)head)));
+}
+
 void bench_spec_fill(const struct bench_tower *tower, rope2d_pairing pairing, struct bench_spec *spec) {
     uint32_t pairs = tower->head_dim / 2, first = 0;
     memset(spec, 0, sizeof *spec);
@@ -145,12 +166,21 @@ void bench_spec_fill(const struct bench_tower *tower, rope2d_pairing pairing, st
         .freqs = spec->freqs,
         .angles = ROPE2D_ANGLES_FP32,
     };
+    if (tower->form == BENCH_MIXED || tower->form == BENCH_FACTORED) {
+        fill_learned(tower, spec);
+        return;
+    }
     for (uint32_t axis = 0; axis < tower->axes; ++axis) {
         uint32_t own = tower->axis_pairs[axis];
         for (uint32_t i = 0; i < own; ++i)
             spec->freqs[axis * pairs + first + i] = (float)pow(10000.0, -(double)i / own);
         first += own;
     }
+    if (tower->form != BENCH_ANGLES)
+        return;
+    for (uint32_t i = 0; i < tower->axes * pairs; ++i)
+        spec->freqs_hi[i] = 0.75f * spec->freqs[i];
+    spec->spec.freqs_hi = spec->freqs_hi;
 }
 
 float *bench_coordinates(const struct bench_tower *tower, uint64_t tokens) {

@@ -17,7 +17,8 @@ int bench_parse_numbers(const char *option, const char *text, uint64_t most, uin
 // Bytes of q and k together.
 uint64_t bench_bytes(const struct bench_case *what);
 // Numbers of the table that a limit reads beside the tensors, one for each channel, from as many as the
-// tower's own table has, rounded down to a power of two. 0 where heads share what they have read.
+// tower's own table has (of one for each head as many as q), rounded down to a power of two. 0 where heads
+// share what they have read.
 uint64_t bench_table_floats(const struct bench_case *what);
 
 // Elements `first` on of q and k, q first: random in every bit that leaves them normal numbers of modest
@@ -28,6 +29,7 @@ void bench_fill(void *data, rope2d_element element, uint64_t first, uint64_t cou
 struct bench_spec {
     rope2d_spec spec;
     float freqs[ROPE2D_MAX_AXES * ROPE2D_MAX_HEAD_DIM / 2];
+    float freqs_hi[ROPE2D_MAX_AXES * ROPE2D_MAX_HEAD_DIM / 2];
 };
 void bench_spec_fill(const struct bench_tower *tower, rope2d_pairing pairing, struct bench_spec *spec);
 float *bench_coordinates(const struct bench_tower *tower, uint64_t tokens); // NULL: no memory

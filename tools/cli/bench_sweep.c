@@ -15,7 +15,7 @@ const struct bench_engine_ops *const bench_engines[ROPE2D_BACKEND_COUNT] = {&ben
                                                                             &bench_opencl_ops};
 
 // Enough for every tower, size and type twice.
-enum { MOST_CASES = 5 * BENCH_LIST * 3 * 2 + 8 };
+enum { MOST_CASES = 8 * BENCH_LIST * 3 * 2 + 8 };
 
 struct case_list {
     struct bench_case cases[MOST_CASES];
@@ -39,7 +39,7 @@ static void add_core_cache(const struct bench_run *run, struct case_list *list) 
             return;
     for (unsigned tower = 0; bench_tower_names[tower]; ++tower) {
         struct bench_case what = {&bench_towers[tower], 1 << 20, ROPE2D_F32, 1, true, false};
-        if (!(request->towers >> tower & 1) || !(request->elements >> ROPE2D_F32 & 1))
+        if (!(request->towers >> tower & 1) || !(request->elements >> ROPE2D_F32 & 1) || what.tower->form)
             continue;
         while (what.tokens > 1 && !fits_core_cache(run, &what))
             what.tokens /= 2;
@@ -78,11 +78,13 @@ static void list_cases(const struct bench_run *run, uint32_t threads, struct cas
                                           threads,
                                           false,
                                           false};
-                if (!(request->towers >> tower & 1) || !(request->elements >> element & 1))
+                bool is_extra = what.tower->form != BENCH_AXIAL; // of one type alone
+                if (!(request->towers >> tower & 1) || !(request->elements >> element & 1) ||
+                    (is_extra && element != ROPE2D_F32))
                     continue;
                 add_case(list, &what);
                 what.in_cache = true;
-                if (is_cpu && threads == 1 && fits_core_cache(run, &what))
+                if (is_cpu && threads == 1 && !is_extra && fits_core_cache(run, &what))
                     add_case(list, &what);
             }
     if (is_cpu && threads == 1)
