@@ -247,6 +247,16 @@ static rope2d_status keep_result(const job_memory *memory, job_result *result) {
     return ROPE2D_OK;
 }
 
+// Whether all memory is as it was made.
+static bool is_untouched(const test_job *job, const rope2d_spec *spec, const job_memory *memory) {
+    job_memory fresh;
+    bool is_equal = make_memory(job, spec, &fresh);
+    for (uint32_t i = 0; i < memory->owned_count && is_equal; i++)
+        is_equal = memcmp(memory->owned[i].base, fresh.owned[i].base, (size_t)fresh.owned[i].size) == 0;
+    release_memory(&fresh);
+    return is_equal;
+}
+
 static rope2d_status apply_job(const test_job *job, const rope2d_plan *plan,
                                const rope2d_positions *positions, const rope2d_spec *spec,
                                job_result *result) {
@@ -265,6 +275,8 @@ static rope2d_status apply_job(const test_job *job, const rope2d_plan *plan,
             status = rope2d_apply(plan, positions, &params);
         if (status == ROPE2D_OK)
             status = keep_result(&memory, result);
+        else
+            result->is_torn = result->dispatches == 1 && !is_untouched(job, spec, &memory);
     }
     release_memory(&memory);
     return status;

@@ -85,6 +85,7 @@ typedef struct job_result {
     size_t size;
     rope2d_exactness exactness;
     uint64_t dispatches;
+    bool is_torn; // an apply of one dispatch failed, and wrote all the same
 } job_result;
 
 // What plans and positions of a job are made from.

@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
                                 CL_INVALID_VALUE,      CL_BUILD_PROGRAM_FAILURE, -9999};
     static const life ways[] = {
         {live,
-         {.shape = JOB_HALF, .table = ROPE2D_TABLE_BUFFER, .batch = 2, .tokens = 9},
+         {.shape = JOB_HALF, .layout = JOB_IN_PLACE, .table = ROPE2D_TABLE_BUFFER, .batch = 2, .tokens = 9},
          ROPE2D_PLAN_NO_SELF_TEST,
          false,
          false},

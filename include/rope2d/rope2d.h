@@ -460,11 +460,12 @@ ROPE2D_API rope2d_view rope2d_view_contiguous(void *base, rope2d_element element
                                               uint32_t head_dim);
 
 // Rotates tensors in host memory; returns when the result is there. On a GPU it stages, rotates and reads
-// back, in pieces where the device's limits ask for it. When it fails for bad arguments, or otherwise before
-// the first dispatch, nothing has been written. When it fails later, outputs may be partly written: of a
-// tensor in place the input is lost then, and a second apply would rotate parts of it twice. Keep a copy, or
-// rotate out of place, where that matters. Thread-safe: any number of applies may run at once, on memory that
-// does not overlap.
+// back, in pieces where the device's limits ask for it. An apply of one dispatch (rope2d_plan_dispatches)
+// that fails has written nothing, in place too. One of several that fails for bad arguments, or otherwise
+// before the first of them is done, has not either; when it fails later, what was done is written: of a
+// tensor in place that input is lost then, and a second apply would rotate it twice. Keep a copy, or rotate
+// out of place, where that matters. Thread-safe: any number of applies may run at once, on memory that does
+// not overlap.
 ROPE2D_API rope2d_status rope2d_apply(const rope2d_plan *plan, const rope2d_positions *positions,
                                       const rope2d_apply_params *params);
 

@@ -80,13 +80,19 @@ static rope2d_status fill_staging(apply_state *state, const rope2d_piece *piece)
     return ROPE2D_OK;
 }
 
+static rope2d_cl_staging *result_of(apply_state *state, const rope2d_piece *piece, uint32_t i) {
+    return piece->tensors[i].tensor->in_place ? &state->in[i] : &state->out[i];
+}
+
+// All are mapped before one is copied: a driver that fails leaves the caller's tensors as they were. What
+// fails after that changes nothing of the result.
 static rope2d_status drain_staging(apply_state *state, const rope2d_piece *piece) {
+    for (uint32_t i = 0; i < piece->tensor_count; i++)
+        ROPE2D_TRY(rope2d_cl_staging_map(state->device, result_of(state, piece, i), CL_MAP_READ,
+                                         piece->tensors[i].out.bytes));
     for (uint32_t i = 0; i < piece->tensor_count; i++) {
-        const rope2d_stage_tensor *tensor = &piece->tensors[i];
-        rope2d_cl_staging *staging = tensor->tensor->in_place ? &state->in[i] : &state->out[i];
-        ROPE2D_TRY(rope2d_cl_staging_map(state->device, staging, CL_MAP_READ, tensor->out.bytes));
-        rope2d_stage_out(state->plan, piece, i, staging->mapped);
-        ROPE2D_TRY(rope2d_cl_staging_unmap(state->device, staging));
+        rope2d_stage_out(state->plan, piece, i, result_of(state, piece, i)->mapped);
+        rope2d_cl_staging_leave(state->device, result_of(state, piece, i));
     }
     return ROPE2D_OK;
 }

@@ -43,7 +43,14 @@ fail:
     return status;
 }
 
+void rope2d_cl_staging_leave(const rope2d_cl_device *device, rope2d_cl_staging *staging) {
+    if (staging->mapped)
+        device->cl.EnqueueUnmapMemObject(device->queue, staging->memory, staging->mapped, 0, NULL, NULL);
+    staging->mapped = NULL;
+}
+
 void rope2d_cl_staging_destroy(const rope2d_cl_device *device, rope2d_cl_staging *staging) {
+    rope2d_cl_staging_leave(device, staging);
     rope2d_cl_memory_release(device, &staging->memory);
     memset(staging, 0, sizeof(*staging));
 }

@@ -164,6 +164,8 @@ rope2d_status rope2d_cl_staging_reserve(const rope2d_cl_device *device, rope2d_c
 rope2d_status rope2d_cl_staging_map(const rope2d_cl_device *device, rope2d_cl_staging *staging,
                                     cl_map_flags flags, uint64_t bytes);
 rope2d_status rope2d_cl_staging_unmap(const rope2d_cl_device *device, rope2d_cl_staging *staging);
+// The same after reading: what fails then is not told.
+void rope2d_cl_staging_leave(const rope2d_cl_device *device, rope2d_cl_staging *staging);
 void rope2d_cl_staging_destroy(const rope2d_cl_device *device, rope2d_cl_staging *staging);
 
 // A buffer that kernels read, filled with `bytes` from the host; at least 4 bytes long.
