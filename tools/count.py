@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Sum up test programs: a line for each, and last `N passed, N failed, N skipped`.
 
-Reads meson's testlog.json and believes the programs' own last lines. One that says nothing counts as a
-single case; one that fails without a failed case, such as by a crash or a time limit, as a failed one.
+Reads meson's testlog.json, of one build or several, and believes the programs' own last lines. One that says
+nothing counts as a single case; one that fails without a failed case, such as by a crash or a time limit, as a
+failed one.
 """
 
 import json
@@ -34,10 +35,15 @@ def counts(test):
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit("usage: tools/count.py TESTLOG.json")
-    log = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
-    tests = [json.loads(line) for line in log.splitlines() if line.strip()]
+    logs = [pathlib.Path(path) for path in sys.argv[1:]]
+    if not logs:
+        sys.exit("usage: tools/count.py TESTLOG.json...")
+    tests = []
+    for log in logs:
+        build = f" ({log.parent.parent.name})" if len(logs) > 1 else ""
+        for line in filter(str.strip, log.read_text(encoding="utf-8").splitlines()):
+            test = json.loads(line)
+            tests.append({**test, "name": test["name"] + build})
     tests.sort(key=lambda test: test["name"])
     total = [0, 0, 0]
     for test in tests:
