@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Devices that crash, hang and get lost on one case: `opencl_shim.c` makes them from one that does not."""
+"""Devices that crash, hang and get lost on one case: `opencl_shim.c` and `vulkan_shim.c` make them from one that does not."""
 import json
 import os
 
@@ -16,7 +16,7 @@ def pattern(*cases):
 
 
 def sizes(runner, device, cases, what="log"):
-    """The sizes of all dispatches, those of self-tests as well; or the hashes of all builds' options."""
+    """The sizes of all dispatches, those of self-tests as well; or the hashes of what is compiled."""
     os.environ["ROPE2D_SHIM"] = what
     result = runner.run("verify", "--device", device, "--in-process", "--case", cases)
     return {line for line in result.errors.splitlines() if line.isdigit()}
@@ -29,9 +29,9 @@ def find_sizes(runner, device, what="log"):
     return {case: size[0] for case, size in own.items() if size}
 
 
-def find_device(runner):
+def find_device(runner, backend):
     result = runner.run("devices", "--json")
-    names = [one["device"] for one in json.loads(result.output)["devices"] if one["backend"] == "opencl"]
+    names = [one["device"] for one in json.loads(result.output)["devices"] if one["backend"] == backend]
     return names[0] if names else None
 
 
@@ -39,8 +39,15 @@ def verdicts(report):
     return {one["name"]: one["verdict"] for one in report["devices"][0]["results"]}
 
 
-def test(runner, verify, shim):
-    if not shim or not (device := find_device(runner)):
+def test(runner, verify, shim, vulkan_shim):
+    if vulkan_shim and (device := find_device(runner, "vulkan")):
+        os.environ["ROPE2D_VULKAN_LOADER"] = vulkan_shim
+        compilers(runner, verify, device, "pipeline")
+        for variable in ("ROPE2D_SHIM", "ROPE2D_VULKAN_LOADER"):
+            del os.environ[variable]
+    else:
+        runner.skip("bad pipelines", "there is no Vulkan device, or no shim")
+    if not shim or not (device := find_device(runner, "opencl")):
         runner.skip("bad devices", "there is no OpenCL device, or no shim")
         return
     os.environ["ROPE2D_OPENCL_LOADER"] = shim
@@ -67,7 +74,7 @@ def test(runner, verify, shim):
             known(runner, verify, device, all_cases, case, bad)
     if not runner.is_quick:
         stuck(runner, verify, device, early, own[early])
-    compilers(runner, verify, device)
+    compilers(runner, verify, device, "build")
     flaky(runner, verify, device)
     os.environ["ROPE2D_SHIM"] = f"late:{trigger}"
     result, report = verify(runner, "--case", all_cases, device=device, name="late.json")
@@ -87,14 +94,14 @@ def test(runner, verify, shim):
         del os.environ[variable]
 
 
-def compilers(runner, verify, device):
+def compilers(runner, verify, device, kind):
     """A driver's compiler that crashes or hangs on the kernels of one case."""
-    own = find_sizes(runner, device, "log-builds")
+    own = find_sizes(runner, device, f"log-{kind}s")
     if not runner.check("cases have kernels of their own", own):
         return
     case, build = list(own.items())[0]
-    for what, verdict, text in (("build-crash", "crashed", "signal 6"), ("build-hang", "hung", "no answer for 3 s")):
-        if runner.is_quick and what != "build-crash":
+    for what, verdict, text in ((f"{kind}-crash", "crashed", "signal 6"), (f"{kind}-hang", "hung", "no answer for 3 s")):
+        if runner.is_quick and verdict == "hung":
             continue
         os.environ["ROPE2D_SHIM"] = f"{what}:{build}"
         result, report = verify(runner, "--case", pattern(*CASES), "--time-limit", "3", device=device, name=f"{what}.json")

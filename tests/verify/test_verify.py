@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Test `rope2d verify` as its users see it.
 
-usage: test_verify.py ROPE2D SOURCE_ROOT [--shim LOADER] [PART...]   parts: report options progress known resume interrupted
-    outputs programs compiled bad; default: all
+usage: test_verify.py ROPE2D SOURCE_ROOT [--shim LOADER] [--vulkan-shim LOADER] [PART...]
+    parts: report options progress known resume interrupted outputs programs compiled bad; default: all
 """
 import hashlib
 import json
@@ -194,17 +194,18 @@ def test_resume(runner, _source):
 
 
 def main(arguments):
-    shim = ""
-    if "--shim" in arguments:
-        at = arguments.index("--shim")
-        shim = str(pathlib.Path(arguments[at + 1]).resolve())
-        del arguments[at:at + 2]
+    shims = {"--shim": "", "--vulkan-shim": ""}
+    for option in shims:
+        if option in arguments:
+            at = arguments.index(option)
+            shims[option] = str(pathlib.Path(arguments[at + 1]).resolve())
+            del arguments[at:at + 2]
     parts = {"report": test_report, "options": test_options, "progress": test_progress, "known": test_known, "resume": test_resume,
              "interrupted": lambda runner, source: interrupted.test(runner, verify, source),
              "outputs": lambda runner, source: outputs.test(runner, verify, source),
              "programs": lambda runner, source: programs.test(runner, verify, source),
              "compiled": lambda runner, source: compiled.test(runner, verify, source),
-             "bad": lambda runner, _source: bad_devices.test(runner, verify, shim)}
+             "bad": lambda runner, _source: bad_devices.test(runner, verify, *shims.values())}
     if len(arguments) < 2 or any(part not in parts for part in arguments[2:]):
         print(__doc__)
         return 2
