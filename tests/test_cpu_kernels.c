@@ -34,6 +34,7 @@ struct scene {
     uint32_t batch, heads;
     uint64_t tokens, first_token;
     bool in_place, is_finite, is_large; // large: as past the caches
+    bool is_split, is_swapped;          // its two heads as two tensors
     rope2d_checked_tensor tensor;
 };
 
@@ -142,6 +143,17 @@ static unsigned char *exact_input(const struct scene *s, rope2d_element type) {
     return bytes;
 }
 
+// Two heads as two tensors.
+static void split(const rope2d_checked_tensor *tensor, uint32_t element, bool swaps,
+                  rope2d_checked_tensor heads[2]) {
+    for (int i = 0; i < 2; i++) {
+        heads[i] = *tensor;
+        heads[i].heads = 1;
+    }
+    heads[!swaps].in.first += element * tensor->in.head_stride;
+    heads[!swaps].out.first += element * tensor->out.head_stride;
+}
+
 static void run(const struct scene *s, rope2d_plan *plan, const rope2d_positions *positions,
                 const rope2d_vector *vector, unsigned char *output) {
     rope2d_checked_tensor tensor = s->tensor;
@@ -155,11 +167,13 @@ static void run(const struct scene *s, rope2d_plan *plan, const rope2d_positions
         tensor.in.first = output + first;
     }
     tensor.out.first = output + first;
+    rope2d_checked_tensor heads[2];
+    split(&tensor, rope2d_element_size(plan->in), s->is_swapped, heads);
     const rope2d_work work = {.batch = s->batch,
                               .first_token = s->first_token,
                               .tokens = s->tokens,
-                              .tensor_count = 1,
-                              .tensors = &tensor};
+                              .tensor_count = s->is_split ? 2 : 1,
+                              .tensors = s->is_split ? heads : &tensor};
     rope2d_cpu_job job = {.plan = plan, .positions = positions, .work = &work, .vector = vector};
     rope2d_cpu_job_fill(&job);
     job.streams = vector && s->is_large;
@@ -167,8 +181,13 @@ static void run(const struct scene *s, rope2d_plan *plan, const rope2d_positions
     job.fetches = s->is_large;
     const uint64_t cut = below((uint32_t)job.heads);
     const rope2d_control control = rope2d_control_enter();
-    (vector ? rope2d_vector_heads : rope2d_portable_heads)(&job, &tensor, 0, cut);
-    (vector ? rope2d_vector_heads : rope2d_portable_heads)(&job, &tensor, cut, job.heads);
+    if (vector && s->is_split) {
+        rope2d_vector_tokens(&job, 0, cut / 2);
+        rope2d_vector_tokens(&job, cut / 2, job.heads / 2);
+    } else {
+        (vector ? rope2d_vector_heads : rope2d_portable_heads)(&job, &tensor, 0, cut);
+        (vector ? rope2d_vector_heads : rope2d_portable_heads)(&job, &tensor, cut, job.heads);
+    }
     rope2d_control_leave(control);
     free(exact);
 }
@@ -188,9 +207,9 @@ static bool run_both(struct scene *s, const rope2d_turn_kernel *kernel, rope2d_p
     const ptrdiff_t at = good ? compare(s, kernel->element) : 0;
     return CHECK(at < 0,
                  "kernel %s, seed %" PRIu64 ": head_dim %u, rotary %u from %u, pairing %u, %u heads, "
-                 "in place %d, large %d: byte %ld",
+                 "in place %d, large %d, split %d: byte %ld",
                  kernel->name, seed, s->spec.head_dim, s->spec.rotary_dim, s->spec.rotary_begin,
-                 (unsigned)s->spec.pairing, s->heads, s->in_place, s->is_large, (long)at);
+                 (unsigned)s->spec.pairing, s->heads, s->in_place, s->is_large, s->is_split, (long)at);
 }
 
 // False where the pattern that the seed draws is none for this kernel.
@@ -203,6 +222,8 @@ static bool try_seed(rope2d_device *device, const rope2d_turn_kernel *kernel) {
     s.is_finite = below(3) != 0;
     s.is_large = below(2) != 0;
     draw_spec(&s, kernel);
+    s.is_split = s.heads == 2 && s.spec.freq_heads == 1 && below(4) != 0;
+    s.is_swapped = below(2) != 0;
     const uint32_t tokens = 1 + below(MAX_TOKENS);
     s.first_token = below(tokens);
     s.tokens = 1 + below(tokens - (uint32_t)s.first_token);

@@ -11,26 +11,20 @@
 
 #include "isa.h"
 
-// Steps of a block: their cosines and sines stay in registers over the heads of a token.
-#define ROPE2D_BLOCK_STEPS 5
-
-// Consecutive steps of a run of pairs. Bytes count from the head's first channel.
+// Consecutive steps of a run of pairs, whose cosines and sines stay in registers over the heads of a token.
+// Bytes count from the head's first channel.
 typedef struct rope2d_block {
-    uint32_t first;     // byte of the first pair's lo
-    uint32_t distance;  // bytes from lo to hi; unused by interleaved kernels
-    uint32_t last;      // bytes from the first step to the last
-    uint32_t steps;     // 1 to ROPE2D_BLOCK_STEPS
-    uint32_t pair;      // the first pair
-    uint32_t last_pair; // pairs from the first step to the last
-    uint32_t axis;      // of the first pair
+    uint32_t first;    // byte of the first pair's lo
+    uint32_t distance; // bytes from lo to hi; unused by interleaved kernels
+    uint32_t last;     // bytes from the first step to the last
+    uint32_t steps;    // 1 to the kernel's block_steps
 } rope2d_block;
 
 // `outer` tables, each of which turns `inner` heads. Strides are in bytes.
 typedef struct rope2d_turn {
     const unsigned char *in; // channel 0 of the first head
     unsigned char *out;
-    const float *const
-        *tables; // [outer][block_count]: (cos, sin) of the block's pairs, from its first one on
+    const float *const *tables; // [outer][steps]: (cos, sin) of a step's pairs
     ptrdiff_t in_inner;
     ptrdiff_t out_inner;
     ptrdiff_t in_outer;
@@ -40,6 +34,7 @@ typedef struct rope2d_turn {
     uint32_t group; // heads that a block turns before the next block turns them, at least 1
     const rope2d_block *blocks;
     uint32_t block_count;
+    uint32_t steps; // of all blocks
 } rope2d_turn;
 
 typedef void rope2d_turn_fn(const rope2d_turn *turn);
@@ -56,6 +51,7 @@ typedef struct rope2d_turn_kernel {
     rope2d_element element;
     uint32_t pairs; // of a step, the least that a run must have
     uint32_t bytes; // from a step to the next
+    uint32_t block_steps;
     rope2d_turn_fn *turn;
 } rope2d_turn_kernel;
 

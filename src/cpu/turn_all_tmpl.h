@@ -21,10 +21,10 @@
 
 #define HALF_READ(load_it, i, at)                                                                            \
     const REAL x##i = load_it(in + (at));                                                                    \
-    const REAL y##i = load_it(in + (at) + distance);
+    const REAL y##i = load_it(in_hi + (at));
 #define HALF_WRITE(store_it, i, at)                                                                          \
     store_it(out + (at), sub(mul(e##i.c, x##i), mul(e##i.s, y##i)));                                         \
-    store_it(out + (at) + distance, add(mul(e##i.s, x##i), mul(e##i.c, y##i)));
+    store_it(out_hi + (at), add(mul(e##i.s, x##i), mul(e##i.c, y##i)));
 
 #define NAME           half_f32
 #define STEP_BYTES     (4 * WIDTH)
@@ -70,11 +70,11 @@
 #define ENTRIES(i, at) const even_odd_entries e##i = even_odd(at);
 #define READ(i, at)                                                                                          \
     const WORDS x##i = load_words(in + (at));                                                                \
-    const WORDS y##i = load_words(in + (at) + distance);
+    const WORDS y##i = load_words(in_hi + (at));
 #define WRITE(i, at)                                                                                         \
     store_words(out + (at), joined(half_sub(half_mul(e##i.ce, even(x##i)), half_mul(e##i.se, even(y##i))),   \
                                    half_sub(half_mul(e##i.co, odd(x##i)), half_mul(e##i.so, odd(y##i)))));   \
-    store_words(out + (at) + distance,                                                                       \
+    store_words(out_hi + (at),                                                                               \
                 joined(half_add(half_mul(e##i.se, even(x##i)), half_mul(e##i.ce, even(y##i))),               \
                        half_add(half_mul(e##i.so, odd(x##i)), half_mul(e##i.co, odd(y##i)))));
 #include "turn_tmpl.h"

@@ -55,6 +55,17 @@ const rope2d_turn_kernel *rope2d_vector_choose(const rope2d_pattern *pattern, ro
     return best;
 }
 
+static void add_step(rope2d_vector *v, const rope2d_pattern *pattern, uint32_t pair) {
+    const uint8_t *axis = pattern->axis;
+    rope2d_entry *step = &v->steps[v->step_count++];
+    *step = (rope2d_entry){ROPE2D_FIRST_ROW + axis[pair], 2 * pair};
+    for (uint32_t i = 1; i < v->kernel->pairs; i++)
+        if (axis[pair + i] != axis[pair])
+            *step = (rope2d_entry){ROPE2D_MIXED, 2 * v->mixed_count};
+    for (uint32_t i = 0; i < v->kernel->pairs && step->source == ROPE2D_MIXED; i++)
+        v->mixed[v->mixed_count++] = (rope2d_entry){ROPE2D_FIRST_ROW + axis[pair + i], 2 * (pair + i)};
+}
+
 // The steps of a run in blocks of about equal size, none of a single step that would overlap what the block
 // before has written.
 static void add_blocks(rope2d_vector *v, const rope2d_pattern *pattern, uint32_t first, uint32_t pairs) {
@@ -62,39 +73,21 @@ static void add_blocks(rope2d_vector *v, const rope2d_pattern *pattern, uint32_t
     const uint32_t element = rope2d_element_size(kernel->element);
     const uint32_t to_bytes = element * (kernel->pairing == ROPE2D_KERNEL_INTERLEAVED ? 2 : 1);
     const uint32_t steps = (pairs + kernel->pairs - 1) / kernel->pairs;
-    const uint32_t blocks = (steps + ROPE2D_BLOCK_STEPS - 1) / ROPE2D_BLOCK_STEPS;
+    const uint32_t blocks = (steps + kernel->block_steps - 1) / kernel->block_steps;
     for (uint32_t i = 0; i < blocks; i++) {
         const uint32_t begin = steps * i / blocks;
         const uint32_t end = steps * (i + 1) / blocks;
         const uint32_t at = begin * kernel->pairs;
         const uint32_t last = i + 1 < blocks ? (end - 1) * kernel->pairs : pairs - kernel->pairs;
+        for (uint32_t step = begin; step < end; step++)
+            add_step(v, pattern, first + (step + 1 < end ? step * kernel->pairs : last));
         v->blocks[v->block_count++] = (rope2d_block){
             .first = pattern->lo[first + at] * element,
             .distance = (uint32_t)(pattern->hi[first] - pattern->lo[first]) * element,
             .last = (last - at) * to_bytes,
             .steps = end - begin,
-            .pair = first + at,
-            .last_pair = last - at,
-            .axis = pattern->axis[first + at],
         };
     }
-}
-
-static void add_segments(rope2d_vector *v, const rope2d_pattern *pattern) {
-    for (uint32_t i = 0; i < pattern->pairs; i++) {
-        if (i == 0 || pattern->axis[i] != pattern->axis[i - 1])
-            v->segments[v->segment_count++] = (rope2d_vector_segment){i, 0, pattern->axis[i]};
-        v->segments[v->segment_count - 1].count++;
-    }
-}
-
-// Segments are in the order of the pairs, as blocks are.
-static bool is_direct(const rope2d_vector *v, const uint8_t *axis) {
-    for (uint32_t b = 0; b < v->block_count; b++)
-        for (uint32_t i = 0; i < v->blocks[b].last_pair + v->kernel->pairs; i++)
-            if (axis[v->blocks[b].pair + i] != v->blocks[b].axis)
-                return false;
-    return true;
 }
 
 static void add_passes(rope2d_vector *v, const rope2d_pattern *pattern) {
@@ -119,9 +112,10 @@ rope2d_status rope2d_vector_create(rope2d_vector **vector, const rope2d_turn_ker
     v->kernel = kernel;
     v->room = pattern->head_dim;
     v->blocks = rope2d_allocate(host, v->room, sizeof(*v->blocks));
-    v->segments = rope2d_allocate(host, v->room, sizeof(*v->segments));
+    v->steps = rope2d_allocate(host, v->room, sizeof(*v->steps));
+    v->mixed = rope2d_allocate(host, v->room, sizeof(*v->mixed));
     v->passes = rope2d_allocate(host, v->room, sizeof(*v->passes));
-    if (!v->blocks || !v->segments || !v->passes)
+    if (!v->blocks || !v->steps || !v->mixed || !v->passes)
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "no memory for %" PRIu32 " channels of a plan",
                            v->room);
     for (uint32_t i = 0; i < pattern->pairs;) {
@@ -129,8 +123,6 @@ rope2d_status rope2d_vector_create(rope2d_vector **vector, const rope2d_turn_ker
         add_blocks(v, pattern, i, pairs);
         i += pairs;
     }
-    add_segments(v, pattern);
-    v->is_direct = is_direct(v, pattern->axis);
     add_passes(v, pattern);
     return ROPE2D_OK;
 }
@@ -139,7 +131,8 @@ void rope2d_vector_destroy(rope2d_vector *vector, const rope2d_host *host) {
     if (!vector)
         return;
     rope2d_release(host, vector->blocks, vector->room, sizeof(*vector->blocks));
-    rope2d_release(host, vector->segments, vector->room, sizeof(*vector->segments));
+    rope2d_release(host, vector->steps, vector->room, sizeof(*vector->steps));
+    rope2d_release(host, vector->mixed, vector->room, sizeof(*vector->mixed));
     rope2d_release(host, vector->passes, vector->room, sizeof(*vector->passes));
     rope2d_release(host, vector, 1, sizeof(*vector));
 }

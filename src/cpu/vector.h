@@ -6,12 +6,16 @@
 
 #include "turn.h"
 
-// Consecutive pairs that one axis turns.
-typedef struct rope2d_vector_segment {
-    uint32_t pair;
-    uint32_t count;
-    uint32_t axis;
-} rope2d_vector_segment;
+// Where (cos, sin) are: those of a kernel's step in a row of the table, or where several axes turn its pairs,
+// in what was brought together; and those of a pair that is.
+typedef struct rope2d_entry {
+    uint32_t source; // ROPE2D_MIXED, or from ROPE2D_FIRST_ROW on, which of a token's rows
+    uint32_t at;     // in fp32
+} rope2d_entry;
+
+#define ROPE2D_MIXED     0
+#define ROPE2D_FIRST_ROW 1
+#define ROPE2D_SOURCES   (ROPE2D_FIRST_ROW + ROPE2D_MAX_AXES)
 
 // Consecutive channels that pass through, in bytes.
 typedef struct rope2d_pass {
@@ -22,13 +26,14 @@ typedef struct rope2d_pass {
 typedef struct rope2d_vector {
     const rope2d_turn_kernel *kernel;
     rope2d_block *blocks;
-    rope2d_vector_segment *segments;
+    rope2d_entry *steps; // of all blocks
+    rope2d_entry *mixed; // the pairs of steps that several axes turn
     rope2d_pass *passes;
     uint32_t block_count;
-    uint32_t segment_count;
+    uint32_t step_count;
+    uint32_t mixed_count;
     uint32_t pass_count;
-    bool is_direct; // each block's pairs are one axis' and lie together in a row of the table
-    uint32_t room;  // entries that each of the arrays has memory for
+    uint32_t room; // entries that each of the arrays has memory for
 } rope2d_vector;
 
 // The widest kernel up to `isa` that a pattern suits; NULL where the portable path is all there is.

@@ -7,14 +7,15 @@
 #include <string.h>
 
 // A tile: what one call of a kernel gets.
-#define TILE_TABLES   4
-#define TILE_POINTERS 128
+#define TILE_TABLES   4 // past the caches
+#define TILE_POINTERS 256
 #define SCRATCH_BYTES 4096
 // Where a head takes several blocks: memory is still read nearly in order, which past the caches counts more
 // than tables that stay in registers.
 #define GROUP_HEADS    2
 #define FETCHED_TOKENS 2
-#define MAX_ENTRIES    256 // pairs of a plan; see vector.c
+// Twice a plan's pairs, since steps overlap, for two tables at least; see vector.c.
+#define MIXED_ENTRIES 1024
 
 // Heads whose tables are found together: those of a tile of tokens, or where each head has frequencies of
 // its own, some heads of a token.
@@ -23,6 +24,7 @@ typedef struct heads_tile {
     const rope2d_checked_tensor *tensors;
     uint32_t tensor_count;
     const rope2d_checked_tensor *tensor; // the one at hand
+    bool is_joined;                      // its two heads are two tensors
     uint64_t batch;
     uint64_t token;
     uint32_t tokens;
@@ -30,47 +32,50 @@ typedef struct heads_tile {
     uint32_t heads;
 } heads_tile;
 
+typedef struct pair_entry {
+    float cos_sin[2];
+} pair_entry;
+
 typedef struct tables {
-    const float *blocks[TILE_POINTERS]; // [table][block_count]
-    // Where a block's entries are not together in one row, they are brought together, and the rows
-    // remembered.
-    float entries[TILE_TABLES][2 * MAX_ENTRIES];
-    const float *from[TILE_TABLES][ROPE2D_MAX_AXES];
+    const float *steps[TILE_POINTERS]; // [table][step_count]
+    pair_entry mixed[MIXED_ENTRIES];   // of all tables
+    rope2d_checked_tensor joined;
 } tables;
 
-static const float *table_row(const rope2d_cpu_job *job, int32_t row, uint32_t head) {
-    const rope2d_positions *positions = job->positions;
-    const uint32_t bounded =
-        (uint32_t)row < positions->table_rows ? (uint32_t)row : positions->table_rows - 1;
-    return positions->table +
-           2 * ((size_t)bounded * positions->table_columns + (size_t)head * job->shape[R_TABLE_HEAD_STRIDE]);
-}
-
-// At least 1: a block has two pairs or more. Past the caches few, so that memory does not wait for rows.
+// At least 1. Past the caches few, so that memory does not wait for rows.
 static uint32_t tables_room(const rope2d_cpu_job *job) {
-    const rope2d_vector *v = job->vector;
-    const uint32_t room = TILE_POINTERS / v->block_count;
-    return (v->is_direct && job->is_small) || room < TILE_TABLES ? room : TILE_TABLES;
+    const uint32_t mixed = job->vector->mixed_count;
+    uint32_t room = TILE_POINTERS / job->vector->step_count;
+    room = mixed * room > MIXED_ENTRIES ? MIXED_ENTRIES / mixed : room;
+    return job->is_small || room < TILE_TABLES ? room : TILE_TABLES;
 }
 
-static void find_table(const rope2d_cpu_job *job, const int32_t *rows, uint32_t head, tables *t,
-                       uint32_t index) {
-    const rope2d_vector *v = job->vector;
-    const float *from[ROPE2D_MAX_AXES];
-    for (uint32_t a = 0; a < job->plan->pattern.row_axes; a++)
-        from[a] = table_row(job, rows[a], head);
-    for (uint32_t b = 0; b < v->block_count; b++)
-        t->blocks[index * v->block_count + b] =
-            (v->is_direct ? from[v->blocks[b].axis] : t->entries[index]) + 2 * (size_t)v->blocks[b].pair;
-    if (v->is_direct)
-        return;
-    for (uint32_t i = 0; i < v->segment_count; i++) {
-        const rope2d_vector_segment *s = &v->segments[i];
-        if (from[s->axis] != t->from[index][s->axis])
-            memcpy(t->entries[index] + 2 * (size_t)s->pair, from[s->axis] + 2 * (size_t)s->pair,
-                   2 * (size_t)s->count * sizeof(float));
+// The tables of `count` tokens, of which `rows` has the row numbers, for one head; or with `by_head`, those
+// of `count` heads of one token.
+static void find_tables(const rope2d_cpu_job *job, const int32_t *rows, uint32_t head, bool by_head,
+                        uint32_t count, tables *t) {
+    const rope2d_vector v = *job->vector;
+    const float *const table = job->positions->table;
+    const uint32_t last_row = job->positions->table_rows - 1;
+    const size_t row_stride = 2 * (size_t)job->positions->table_columns;
+    const size_t head_stride = 2 * (size_t)job->shape[R_TABLE_HEAD_STRIDE];
+    const uint32_t axes = job->plan->pattern.row_axes;
+    const float *sources[ROPE2D_SOURCES];
+    const float **to = t->steps;
+    pair_entry *together = t->mixed;
+    for (uint32_t n = 0; n < count; n++) {
+        sources[ROPE2D_MIXED] = together->cos_sin;
+        for (uint32_t a = 0; a < axes; a++) {
+            const uint32_t row = (uint32_t)rows[a] < last_row ? (uint32_t)rows[a] : last_row;
+            sources[ROPE2D_FIRST_ROW + a] = table + row * row_stride + head * head_stride;
+        }
+        for (uint32_t i = 0; i < v.step_count; i++)
+            *to++ = sources[v.steps[i].source] + v.steps[i].at;
+        for (uint32_t i = 0; i < v.mixed_count; i++)
+            memcpy(together++, sources[v.mixed[i].source] + v.mixed[i].at, sizeof(*together));
+        head += by_head;
+        rows += by_head ? 0 : axes;
     }
-    memcpy(t->from[index], from, job->plan->pattern.row_axes * sizeof(from[0]));
 }
 
 // What a token's row numbers say: negative ones turn nothing.
@@ -108,7 +113,7 @@ static void turn_past_caches(const rope2d_cpu_job *job, const rope2d_turn *t) {
     part.outer = 1;
     part.out = scratch;
     part.out_inner = (ptrdiff_t)size;
-    for (uint32_t o = 0; o < t->outer; o++, part.tables += t->block_count) {
+    for (uint32_t o = 0; o < t->outer; o++, part.tables += t->steps) {
         unsigned char *to = t->out + (ptrdiff_t)o * t->out_outer;
         part.in = t->in + (ptrdiff_t)o * t->in_outer;
         for (uint32_t left = t->inner; left > 0; left -= part.inner) {
@@ -140,7 +145,7 @@ static void turn_tokens(const heads_tile *tile, const tables *t) {
     rope2d_turn turns = {
         .in = rope2d_cpu_head(&tensor->in, element, tile->batch, tile->token, tile->head),
         .out = (unsigned char *)rope2d_cpu_head(&tensor->out, element, tile->batch, tile->token, tile->head),
-        .tables = t->blocks,
+        .tables = t->steps,
         .in_inner = (ptrdiff_t)tensor->in.head_stride * (ptrdiff_t)element,
         .out_inner = (ptrdiff_t)tensor->out.head_stride * (ptrdiff_t)element,
         .in_outer = (ptrdiff_t)tensor->in.token_stride * (ptrdiff_t)element,
@@ -150,8 +155,10 @@ static void turn_tokens(const heads_tile *tile, const tables *t) {
         .group = job->is_small || job->vector->block_count == 1 ? tile->heads : GROUP_HEADS,
         .blocks = job->vector->blocks,
         .block_count = job->vector->block_count,
+        .steps = job->vector->step_count,
     };
-    const bool by_heads = tensor->out.head_stride > tensor->out.token_stride && tile->tokens > 1;
+    const bool by_heads =
+        tensor->out.head_stride > tensor->out.token_stride && tile->tokens > 1 && !tile->is_joined;
     const uint32_t calls = by_heads ? tile->heads : 1;
     if (by_heads)
         turns.inner = 1;
@@ -170,7 +177,7 @@ static void turn_heads(const heads_tile *tile, const tables *t) {
     const rope2d_turn turns = {
         .in = rope2d_cpu_head(&tensor->in, element, tile->batch, tile->token, tile->head),
         .out = (unsigned char *)rope2d_cpu_head(&tensor->out, element, tile->batch, tile->token, tile->head),
-        .tables = t->blocks,
+        .tables = t->steps,
         .in_outer = (ptrdiff_t)tensor->in.head_stride * (ptrdiff_t)element,
         .out_outer = (ptrdiff_t)tensor->out.head_stride * (ptrdiff_t)element,
         .inner = 1,
@@ -178,6 +185,7 @@ static void turn_heads(const heads_tile *tile, const tables *t) {
         .group = 1,
         .blocks = job->vector->blocks,
         .block_count = job->vector->block_count,
+        .steps = job->vector->step_count,
     };
     turn_somewhere(job, &turns, tensor->in_place);
 }
@@ -204,14 +212,13 @@ static void rotate_token(heads_tile *tile, turning turns, tables *t) {
         const uint64_t first = (tile->batch * job->work->tokens + tile->token) * tile->tensor->heads;
         rope2d_portable_heads(job, tile->tensor, first + tile->head, first + end);
     } else if (job->plan->pattern.freq_heads == 1) {
-        find_table(job, rows, 0, t, 0);
+        find_tables(job, rows, 0, false, 1, t);
         turn_tokens(tile, t);
     } else {
         for (; tile->head < end; tile->head += tile->heads) {
             const uint32_t room = tables_room(job);
             tile->heads = end - tile->head < room ? end - tile->head : room;
-            for (uint32_t i = 0; i < tile->heads; i++)
-                find_table(job, rows, tile->head + i, t, i);
+            find_tables(job, rows, tile->head, true, tile->heads, t);
             turn_heads(tile, t);
         }
     }
@@ -244,17 +251,11 @@ static uint32_t rotate_tokens(heads_tile *tile, uint64_t most, tables *t) {
         uint32_t room = tables_room(job);
         room = job->fetches && room > FETCHED_TOKENS ? FETCHED_TOKENS : room;
         room = room < most ? room : (uint32_t)most;
-        if (job->fetches)
-            fetch(tile, 0);
-        find_table(job, rows, 0, t, 0);
-        for (; tile->tokens < room; tile->tokens++) {
-            rows += axes;
-            if (turning_of(rows, axes) != TURNS)
-                break;
-            if (job->fetches)
-                fetch(tile, tile->tokens);
-            find_table(job, rows, 0, t, tile->tokens);
-        }
+        while (tile->tokens < room && turning_of(rows + (size_t)tile->tokens * axes, axes) == TURNS)
+            tile->tokens++;
+        for (uint32_t i = 0; i < tile->tokens && job->fetches; i++)
+            fetch(tile, i);
+        find_tables(job, rows, 0, false, tile->tokens, t);
     }
     for (uint32_t i = 0; i < tile->tensor_count; i++) {
         tile->tensor = &tile->tensors[i];
@@ -268,10 +269,6 @@ static uint32_t rotate_tokens(heads_tile *tile, uint64_t most, tables *t) {
     return tile->tokens;
 }
 
-static void start(tables *t) {
-    memset(t->from, 0, sizeof(t->from));
-}
-
 static void tokens_with(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensors,
                         uint32_t tensor_count, uint64_t begin, uint64_t end, tables *t) {
     const uint64_t tokens = job->work->tokens;
@@ -280,6 +277,7 @@ static void tokens_with(const rope2d_cpu_job *job, const rope2d_checked_tensor *
             .job = job,
             .tensors = tensors,
             .tensor_count = tensor_count,
+            .is_joined = tensors == &t->joined,
             .batch = at / tokens,
             .token = at % tokens,
         };
@@ -288,10 +286,35 @@ static void tokens_with(const rope2d_cpu_job *job, const rope2d_checked_tensor *
     }
 }
 
+// Elements from one place to another that is not before it; -1 where that is none.
+static int64_t apart(const unsigned char *from, const unsigned char *to, uint32_t element) {
+    const uintptr_t bytes = (uintptr_t)to - (uintptr_t)from;
+    return (uintptr_t)to < (uintptr_t)from || bytes % element != 0 ? -1 : (int64_t)(bytes / element);
+}
+
+// Two tensors of one head each as one of two heads, so that a token's table is read once for both.
+static bool join(const rope2d_cpu_job *job, rope2d_checked_tensor *joined) {
+    const uint32_t element = rope2d_element_size(job->plan->in);
+    const rope2d_checked_tensor *a = &job->work->tensors[0];
+    const rope2d_checked_tensor *b = &job->work->tensors[job->work->tensor_count - 1];
+    if (job->work->tensor_count != 2 || a->heads != 1 || b->heads != 1 || a->in_place != b->in_place ||
+        a->in.token_stride != b->in.token_stride || a->in.batch_stride != b->in.batch_stride ||
+        a->out.token_stride != b->out.token_stride || a->out.batch_stride != b->out.batch_stride)
+        return false;
+    const bool swaps = (uintptr_t)b->in.first < (uintptr_t)a->in.first;
+    *joined = swaps ? *b : *a;
+    joined->heads = 2;
+    joined->in.head_stride = apart(joined->in.first, swaps ? a->in.first : b->in.first, element);
+    joined->out.head_stride = apart(joined->out.first, swaps ? a->out.first : b->out.first, element);
+    return joined->in.head_stride >= 0 && joined->out.head_stride >= 0;
+}
+
 void rope2d_vector_tokens(const rope2d_cpu_job *job, uint64_t begin, uint64_t end) {
     tables t;
-    start(&t);
-    tokens_with(job, job->work->tensors, job->work->tensor_count, begin, end, &t);
+    if (join(job, &t.joined))
+        tokens_with(job, &t.joined, 1, begin, end, &t);
+    else
+        tokens_with(job, job->work->tensors, job->work->tensor_count, begin, end, &t);
 }
 
 // Heads `first` to `last` of one token.
@@ -317,7 +340,6 @@ void rope2d_vector_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor 
     const uint64_t first = begin / heads;
     const uint64_t last = end / heads;
     tables t;
-    start(&t);
     if (first == last) {
         heads_with(job, tensor, first, begin % heads, end % heads, &t);
         return;
