@@ -272,7 +272,7 @@ static const struct bench_target *find(const struct bench_target *targets, uint3
 
 // A group of the CPU whose rotation in place takes `seconds`, and its scale one.
 static struct bench_group make_group(uint64_t tokens, double seconds) {
-    struct bench_group group = {.what = {&bench_towers[1], tokens, ROPE2D_F32, 1, false, false},
+    struct bench_group group = {.what = {&bench_towers[1], tokens, ROPE2D_F32, 1, false, false, NULL},
                                 .bytes = (uint64_t)1 << 30,
                                 .is_software = true,
                                 .past_caches = true,

@@ -6,6 +6,7 @@ usage: test_bench.py ROPE2D GOLDEN [SHIM]   SHIM: an OpenCL loader that reads ba
 """
 import json
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -81,6 +82,20 @@ def check_device(runner, where):
     for target in found["targets"]:
         runner.check(f"{where}: {target['what']}: measured or why not",
                      ("met" in target) == target["measured"] and target["where"], str(target))
+
+
+def check_kernels(runner):
+    """Every kernel of this processor, each equal, and none twice."""
+    result = runner.expect("bench of the kernels", ["bench", *TINY, "--seconds", "60", "--element", "f32", "--threads", "1",
+                                                    "--device", "cpu", "--kernels", "--json", "kernels.json"], 0, "equal")
+    if result.status != 0:
+        return
+    rows = [(row["kernel"], group["in_core_cache"]) for group in read(runner, "kernels.json")["groups"] if group["one_kernel"]
+            for row in group["rows"] if row["equal"] and row["of_scale"] > 0]
+    names = {kernel for kernel, _ in rows}
+    runner.check("kernels: each in the cache and from memory", len(rows) == 2 * len(names) == len(set(rows)), str(rows))
+    if platform.machine() in ("x86_64", "AMD64"):
+        runner.check("kernels: SSE2's are there", {"half_f32_sse2", "interleaved_bf16_sse2"} <= names, str(names))
 
 
 def run_worker(runner, where, cache):
@@ -168,6 +183,7 @@ def main(arguments):
     else:
         runner.skip("wrong results", "no OpenCL device, or no loader to stand in for")
     check_folder(runner)
+    check_kernels(runner)
     check_plot(runner)
     return runner.finish()
 

@@ -29,7 +29,7 @@ static const struct level full_level = {"all", "64,256,1024,4096,16384,65536,262
 struct words {
     const char *device, *tower, *tokens, *element, *in_place, *table, *pairing, *threads, *seconds, *json,
         *plot;
-    bool quick, full, growth;
+    bool quick, full, growth, kernels;
 };
 
 static int complain(const char *what) {
@@ -72,6 +72,7 @@ static int read_request(const struct words *words, const struct bench_machine *m
         .device = words->device,
         .most_rounds = level->most_rounds,
         .is_quick = words->quick,
+        .has_kernels = words->kernels || words->full,
         .is_grown = words->growth || !words->quick,
         .json = words->json,
         .plot = words->plot,
@@ -171,6 +172,8 @@ static int run(int argc, char **argv) {
          "sam2 with 1,024 and 1,048,576 tokens with --quick as\nwell, in place; the latter takes 4 GiB of "
          "memory",
          .flag = &words.growth},
+        {"kernels", NULL, "every kernel that the CPU's processor has as well, in\nplace, with --full always",
+         .flag = &words.kernels},
         {"json", "FILE", "write every number there", .text = &words.json},
         {"plot", "FILE", "draw GB/s against size there: .svg or .png (needs\nmatplotlib)",
          .text = &words.plot},

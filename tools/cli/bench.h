@@ -50,8 +50,9 @@ struct bench_request {
     size_t token_count, thread_count;
     double seconds; // in all
     uint32_t most_rounds;
-    bool is_quick; // fewer variants of the baselines
-    bool is_grown; // one tower from 1,024 to 1,048,576 tokens as well
+    bool is_quick;    // fewer variants of the baselines
+    bool has_kernels; // every kernel of the CPU as well
+    bool is_grown;    // one tower from 1,024 to 1,048,576 tokens as well
     const char *json, *plot;
 };
 
@@ -63,6 +64,8 @@ struct bench_case {
     uint32_t threads; // of the CPU; 0 elsewhere
     bool in_cache;    // the same memory each time, small enough for a core's own cache
     bool is_lean;     // one rotation in place, its limit and the scale alone, for what takes long
+    // Of the CPU, the kernel of the one rotation in place, in no target; NULL: the one that the plan chooses.
+    const struct rope2d_turn_kernel *kernel;
 };
 
 // Ways to move the bytes of q and k, in place where they are multiplied. A limit does what a rotation cannot
@@ -191,6 +194,13 @@ const struct bench_baseline *bench_baseline_of(const struct bench_group *group, 
 double bench_of(const struct bench_group *group, enum bench_move move, const struct bench_row *row);
 // Against the limit, in place or not as the row is.
 double bench_of_limit(const struct bench_group *group, const struct bench_row *row);
+
+// bench_cpu_kernels.c: the kernels that this processor has, each listed once by the library; NULL past the
+// last. Case 0 is in a core's own cache, case 1 from memory.
+const struct rope2d_turn_kernel *bench_kernel_at(uint32_t index);
+void bench_kernel_case(const struct rope2d_turn_kernel *kernel, int which, struct bench_case *what);
+const char *bench_kernel_name(const struct rope2d_turn_kernel *kernel);
+rope2d_pairing bench_kernel_pairing(const struct rope2d_turn_kernel *kernel);
 
 // bench_machine.c
 void bench_machine_read(struct bench_machine *machine);

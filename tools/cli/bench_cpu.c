@@ -8,6 +8,7 @@
 #include "bench_engine.h"
 #include "bench_limits.h"
 #include "bench_loops.h"
+#include "cpu/vector.h"
 #include "internal.h"
 #include "message.h"
 #include "progress.h"
@@ -115,10 +116,27 @@ static int read_buffer(struct bench_engine *engine, uint32_t set, int buffer, ui
     return STATUS_OK;
 }
 
+// A kernel of the case's is the rotation's own, and stands in the plan while it runs.
+static rope2d_status take_kernel(struct bench_rotation *rotation) {
+    const rope2d_turn_kernel *kernel = rotation->what->kernel;
+    const rope2d_pattern *pattern = &rotation->plan->pattern;
+    if (!kernel)
+        return ROPE2D_OK;
+    if (!rope2d_vector_suits(kernel, pattern)) {
+        snprintf(rotation->why, sizeof rotation->why, "%s does not suit the tower", kernel->name);
+        return ROPE2D_OK;
+    }
+    rope2d_vector *vector = NULL;
+    rope2d_status status = rope2d_vector_create(&vector, kernel, pattern, &rotation->plan->device->host);
+    rotation->impl = vector;
+    return status;
+}
+
 static int rotation_create(struct bench_engine *engine, struct bench_rotation *rotation) {
-    (void)engine;
     rope2d_positions_info info = {.struct_size = sizeof info};
     rope2d_status status = rope2d_positions_get_info(rotation->positions, &info);
+    if (!status)
+        status = take_kernel(rotation);
     rotation->dispatches = 1;
     rotation->bound_bytes = info.table_bytes + info.row_bytes;
     return status ? message_status(status, engine->choice->name) : STATUS_OK;
@@ -126,7 +144,9 @@ static int rotation_create(struct bench_engine *engine, struct bench_rotation *r
 
 static void rotation_destroy(struct bench_engine *engine, struct bench_rotation *rotation) {
     (void)engine;
-    (void)rotation;
+    if (rotation->impl)
+        rope2d_vector_destroy(rotation->impl, &rotation->plan->device->host);
+    rotation->impl = NULL;
 }
 
 static int rotate(struct bench_engine *engine, const struct bench_rotation *rotation, uint32_t set,
@@ -150,9 +170,13 @@ static int rotate(struct bench_engine *engine, const struct bench_rotation *rota
         .tensor_count = BENCH_TENSORS,
         .tensors = tensors,
     };
+    rope2d_plan *plan = (rope2d_plan *)(uintptr_t)rotation->plan;
+    void *chosen = plan->impl;
+    plan->impl = rotation->impl ? rotation->impl : chosen;
     double begin = seconds_now();
-    rope2d_status status = rope2d_apply(rotation->plan, rotation->positions, &params);
+    rope2d_status status = rope2d_apply(plan, rotation->positions, &params);
     *sample = (struct bench_sample){.host = seconds_now() - begin};
+    plan->impl = chosen;
     return status ? message_status(status, engine->choice->name) : STATUS_OK;
 }
 

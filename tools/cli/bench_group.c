@@ -76,7 +76,8 @@ static int add_rotation(struct measuring *m, bool in_place, rope2d_pairing pairi
     rotation->positions = *positions;
     result = run->engine.ops->rotation_create(&run->engine, rotation);
     row->exactness = plan->info.exactness;
-    snprintf(row->kernel, sizeof row->kernel, "%s", plan->info.kernel);
+    snprintf(row->kernel, sizeof row->kernel, "%s",
+             what->kernel ? bench_kernel_name(what->kernel) : plan->info.kernel);
     snprintf(row->why, sizeof row->why, "%s", rotation->why);
     count_traffic(rotation, m->group->bytes, row);
     if (!result && !*rotation->why)
@@ -93,6 +94,9 @@ static int add_rotations(struct measuring *m) {
             for (int place = 0; place < 2 && !result; ++place) {
                 bool wanted = request->pairings >> pairing & 1 && request->tables >> table & 1 &&
                               request->places >> place & 1;
+                if (m->group->what.kernel)
+                    wanted =
+                        (rope2d_pairing)pairing == bench_kernel_pairing(m->group->what.kernel) && place == 1;
                 if (m->group->what.is_lean)
                     wanted = pairing == ROPE2D_PAIRING_HALF && table == 0 && place == 1;
                 if (wanted && (table == 0 || m->run->engine.info.has_textures))
@@ -102,13 +106,13 @@ static int add_rotations(struct measuring *m) {
 }
 
 static int add_moves(struct measuring *m) {
-    bool is_lean = m->group->what.is_lean;
+    bool is_lean = m->group->what.is_lean, is_one = is_lean || m->group->what.kernel;
     int result = STATUS_OK;
-    if (!is_lean)
+    if (!is_one)
         m->ways[m->way_count++] = (struct way){.move = BENCH_DRIVER_COPY};
     for (int move = BENCH_COPY; move < BENCH_MOVES && !result; ++move) {
         struct bench_found found;
-        if (is_lean && move != BENCH_SCALE && move != BENCH_LIMIT_IN)
+        if (is_one && move != BENCH_SCALE && move != BENCH_LIMIT_IN)
             continue;
         result = bench_search(m->run, m->group, (enum bench_move)move, &found);
         for (uint32_t i = 0; i < (is_lean ? 1 : BENCH_BEST) && !result; ++i)

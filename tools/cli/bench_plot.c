@@ -61,7 +61,8 @@ static cJSON *panel(const struct bench_results *results, size_t first, size_t *e
     cJSON *scale = cJSON_AddArrayToObject(object, "scale");
     for (*end = first; *end < results->group_count && is_alike(group, &results->groups[*end]); ++*end) {
         const struct bench_group *each = &results->groups[*end];
-        if (each->what.in_cache) // another limit than memory's
+        // Another limit than memory's, or another rotation.
+        if (each->what.in_cache || each->what.kernel || each->what.tower->form)
             continue;
         add_rows(rotations, each);
         add_limit(limits, each);

@@ -15,7 +15,7 @@ const struct bench_engine_ops *const bench_engines[ROPE2D_BACKEND_COUNT] = {&ben
                                                                             &bench_opencl_ops};
 
 // Enough for every tower, size and type twice.
-enum { MOST_CASES = 8 * BENCH_LIST * 3 * 2 + 8 };
+enum { MOST_CASES = 8 * BENCH_LIST * 3 * 2 + 72 };
 
 struct case_list {
     struct bench_case cases[MOST_CASES];
@@ -38,7 +38,7 @@ static void add_core_cache(const struct bench_run *run, struct case_list *list) 
         if (list->cases[i].in_cache)
             return;
     for (unsigned tower = 0; bench_tower_names[tower]; ++tower) {
-        struct bench_case what = {&bench_towers[tower], 1 << 20, ROPE2D_F32, 1, true, false};
+        struct bench_case what = {&bench_towers[tower], 1 << 20, ROPE2D_F32, 1, true, false, NULL};
         if (!(request->towers >> tower & 1) || !(request->elements >> ROPE2D_F32 & 1) || what.tower->form)
             continue;
         while (what.tokens > 1 && !fits_core_cache(run, &what))
@@ -52,7 +52,7 @@ static void add_growth(uint32_t threads, struct case_list *list) {
     static const uint64_t ends[] = {1 << 10, 1 << 20};
     for (size_t end = 0; end < 2; ++end) {
         struct bench_case what = {
-            &bench_towers[BENCH_SMALLEST_TOWER], ends[end], ROPE2D_F32, threads, false, true};
+            &bench_towers[BENCH_SMALLEST_TOWER], ends[end], ROPE2D_F32, threads, false, true, NULL};
         bool is_there = false;
         for (size_t i = 0; i < list->count; ++i) {
             const struct bench_case *other = &list->cases[i];
@@ -62,6 +62,17 @@ static void add_growth(uint32_t threads, struct case_list *list) {
         if (!is_there)
             add_case(list, &what);
     }
+}
+
+// Of every kernel of the CPU, also those that no plan chooses here.
+static void add_kernels(struct case_list *list) {
+    const struct rope2d_turn_kernel *kernel;
+    for (uint32_t i = 0; (kernel = bench_kernel_at(i)) != NULL; ++i)
+        for (int which = 0; which < 2; ++which) {
+            struct bench_case what;
+            bench_kernel_case(kernel, which, &what);
+            add_case(list, &what);
+        }
 }
 
 // Small sizes first, so that what the time does not allow is the largest.
@@ -77,7 +88,8 @@ static void list_cases(const struct bench_run *run, uint32_t threads, struct cas
                                           (rope2d_element)element,
                                           threads,
                                           false,
-                                          false};
+                                          false,
+                                          NULL};
                 bool is_extra = what.tower->form != BENCH_AXIAL; // of one type alone
                 if (!(request->towers >> tower & 1) || !(request->elements >> element & 1) ||
                     (is_extra && element != ROPE2D_F32))
@@ -91,6 +103,8 @@ static void list_cases(const struct bench_run *run, uint32_t threads, struct cas
         add_core_cache(run, list);
     if (request->is_grown)
         add_growth(threads, list);
+    if (request->has_kernels && is_cpu && threads == 1)
+        add_kernels(list);
 }
 
 static int append_group(struct bench_results *results, const struct bench_group *group) {
@@ -120,7 +134,7 @@ static const struct bench_group *find_last(const struct bench_run *run, const st
         const struct bench_group *group = &results->groups[i - 1];
         if (strcmp(group->device, run->engine.choice->name) != 0 || group->what.threads != what->threads)
             return NULL;
-        if (!group->what.in_cache && !group->what.is_lean)
+        if (!group->what.in_cache && !group->what.is_lean && !group->what.kernel)
             return group;
     }
     return NULL;

@@ -183,7 +183,8 @@ static void judge(const struct bench_results *results, const struct rule *rule, 
         const struct bench_group *group = &results->groups[i];
         for (uint32_t j = 0; j < group->row_count; ++j) {
             const struct bench_row *row = &group->rows[j];
-            if (!row->is_equal || group->what.tower->form || !rule->is_meant(&results->machine, group, row))
+            if (!row->is_equal || group->what.tower->form || group->what.kernel ||
+                !rule->is_meant(&results->machine, group, row))
                 continue;
             double value = values[target->rows] = rule->value(group, row);
             if (value <= 0) // beside it there was no such baseline
