@@ -47,6 +47,18 @@ def devices(runner, verify, source):
         if importlib.util.find_spec("jsonschema"):
             import jsonschema
             jsonschema.Draft202012Validator(json.loads((source / "docs/verify.schema.json").read_text())).validate(report)
+        bound(runner, verify, backend, names[-1])
+
+
+def bound(runner, verify, backend, device):
+    """Buffers of the caller's, at the device's own alignment and beside it, have the bits of all others."""
+    result, report = verify(runner, "--quick", "--case", "half f16:f16*,odd_half_split f32:f32*", device=device, name="bound.json")
+    results = report["devices"][0]["results"]
+    tiers = {one["name"].split()[-1]: one.get("tier") for one in results if " bound-" in one["name"]}
+    runner.check(f"{backend}: buffers at the device's alignment", result.status == 0
+                 and tiers == {"bound-at-alignment": "bit-exact", "bound-beside-alignment": "bit-exact"}
+                 and report["devices"][0]["variations"]["compared"] >= 4
+                 and report["devices"][0]["limits"]["buffer_offset_alignment"] >= 1, tiers)
 
 
 def hostile(report):

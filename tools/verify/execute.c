@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bound.h"
 #include "child.h"
 #include "controls.h"
 #include "golden.h"
@@ -120,6 +121,15 @@ static void name_status(cJSON *result, rope2d_status status, const struct harnes
                  text);
 }
 
+// In memory of ours that the library stages, or in buffers on the device.
+static rope2d_status run_on(struct harness_device *device, const struct verify_task *task,
+                            const struct harness_work *work, unsigned char *const *blocks,
+                            uint64_t *dispatches) {
+    if (task->variation != VERIFY_BOUND_AT && task->variation != VERIFY_BOUND_BESIDE)
+        return harness_run(device, work, task->table, blocks, dispatches);
+    return bound_run(device, work, task->table, task->variation == VERIFY_BOUND_BESIDE, blocks, dispatches);
+}
+
 static bool repeats_once(struct verify_bench *bench, struct harness_device *device,
                          const struct verify_task *task, const char *hash, rope2d_status *status) {
     char again[65] = "";
@@ -130,7 +140,7 @@ static bool repeats_once(struct verify_bench *bench, struct harness_device *devi
     if (blocks && bench->command)
         program_rotate(bench->command, bench->seconds, &bench->work, blocks, &end);
     else if (blocks)
-        *status = harness_run(device, &bench->work, task->table, blocks, &dispatches);
+        *status = run_on(device, task, &bench->work, blocks, &dispatches);
     if (end.status)
         *status = ROPE2D_ERROR_DRIVER;
     if (!*status)
@@ -225,7 +235,7 @@ static bool rotate(struct verify_bench *bench, struct harness_device *device, co
         return !end.status;
     }
     if (!status)
-        status = harness_run(device, &bench->work, task->table, blocks, dispatches);
+        status = run_on(device, task, &bench->work, blocks, dispatches);
     if (status)
         name_status(result, status, device);
     return !status;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../cli/message.h"
+#include "bound.h"
 #include "controls.h"
 #include "exchange.h"
 #include "folder.h"
@@ -15,12 +16,17 @@ const char *const verify_level_names[] = {"quick", "usual", "full", NULL};
 const char *const verify_type_names[ROPE2D_ELEMENT_COUNT] = {"f32", "f16", "bf16"};
 const char *const verify_table_names[ROPE2D_TABLE_COUNT] = {"auto", "buffer", "texture"};
 
-static const char *const variation_names[] = {"", " minimum-limits", " before-boundary", " behind-boundary"};
+static const char *const variation_names[] = {"",
+                                              " minimum-limits",
+                                              " before-boundary",
+                                              " behind-boundary",
+                                              " bound-at-alignment",
+                                              " bound-beside-alignment"};
 
 struct builder {
     struct verify_matrix *matrix;
     enum verify_level level;
-    bool has_textures, is_program;
+    bool has_textures, has_bindings, is_program;
     bool good;
 };
 
@@ -108,6 +114,8 @@ static bool wants_variation(const struct builder *builder, const struct harness_
     bool in_turn = (uint32_t)types.in == index % ROPE2D_ELEMENT_COUNT;
     if (types.in != types.out || is_huge)
         return false;
+    if (variation >= VERIFY_BOUND_AT && (!builder->has_bindings || !bound_can(what)))
+        return false;
     if (builder->level == VERIFY_FULL)
         return true;
     if (variation == VERIFY_MINIMUM_LIMITS)
@@ -125,7 +133,7 @@ static void add_types(struct builder *builder, const struct harness_case *what, 
     } else {
         add(builder, what, types, table_in_turn(turn), VERIFY_PLAIN);
     }
-    for (int i = VERIFY_MINIMUM_LIMITS; i <= VERIFY_BEHIND_BOUNDARY; ++i)
+    for (int i = VERIFY_MINIMUM_LIMITS; i < VERIFY_VARIATIONS; ++i)
         if (wants_variation(builder, what, types, index, (enum verify_variation)i))
             add(builder, what, types, table_in_turn(turn + (uint32_t)i), (enum verify_variation)i);
 }
@@ -191,7 +199,12 @@ static void add_golden(struct builder *builder) {
 }
 
 int verify_matrix_make(struct verify_matrix *matrix, const struct verify_matrix_params *params) {
-    struct builder builder = {matrix, params->level, params->has_textures, params->is_program, true};
+    struct builder builder = {.matrix = matrix,
+                              .level = params->level,
+                              .has_textures = params->has_textures,
+                              .has_bindings = params->has_bindings,
+                              .is_program = params->is_program,
+                              .good = true};
     uint32_t cases = 0;
     *matrix = (struct verify_matrix){0};
     int result =

@@ -18,6 +18,10 @@ enum verify_variation {
     VERIFY_MINIMUM_LIMITS,  // the device's limits clamped, so that work is split
     VERIFY_BEFORE_BOUNDARY, // tensors begin one element before a multiple of the device's offset alignment
     VERIFY_BEHIND_BOUNDARY, // and one behind
+    VERIFY_BOUND_AT,        // in the caller's buffers: tensors begin at an odd multiple of the device's own
+                            // alignment
+    VERIFY_BOUND_BESIDE,    // and one element behind, or before the next
+    VERIFY_VARIATIONS
 };
 
 enum {
@@ -52,6 +56,7 @@ struct verify_matrix {
 struct verify_matrix_params {
     enum verify_level level;
     bool has_textures; // of the device
+    bool has_bindings; // and whether it takes buffers of a caller's
     bool is_program;   // the device is a program: what a folder can say
     const char *cases; // a folder of golden cases; NULL: none
 };

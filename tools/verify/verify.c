@@ -210,7 +210,8 @@ static int verify_device(struct verify *verify, const struct device_choice *choi
                              .before = resume_find_device(verify->before, choice),
                              .is_program = is_program};
     const struct verify_matrix_params params = {verify->options.level, choice->info.has_textures != 0,
-                                                is_program, verify->options.folder};
+                                                choice->info.backend != ROPE2D_BACKEND_CPU, is_program,
+                                                verify->options.folder};
     int result = verify_matrix_make(&run.matrix, &params);
     if (!result) {
         run.results = calloc(run.matrix.count + 1, sizeof(cJSON *));

@@ -52,7 +52,8 @@ int verify_work(const struct verify_job *job, const size_t *tasks, size_t count,
     bench.seconds = job->seconds;
     rope2d_status status = verify_bench_open(&bench, job->backend, job->index);
     const struct verify_matrix_params params = {job->level, bench.device.info.has_textures != 0,
-                                                job->command != NULL, job->cases};
+                                                job->backend != ROPE2D_BACKEND_CPU, job->command != NULL,
+                                                job->cases};
     if (!status && verify_matrix_make(&matrix, &params))
         status = ROPE2D_ERROR_HOST_MEMORY;
     if (status) {

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "bound.h"
+
+#include "config.h"
+
+#if ROPE2D_HAVE_OPENCL
+#include <stdlib.h>
+
+#include "library.h"
+#include "opencl/opencl.h"
+#include "rope2d/rope2d_opencl.h"
+
+// A sub-buffer, and what it is a part of.
+struct buffer {
+    cl_mem whole, part;
+};
+
+static rope2d_status create_buffer(const rope2d_cl_device *opencl, cl_api_clCreateSubBuffer create_part,
+                                   const struct bound_job *job, uint32_t block, struct buffer *buffer) {
+    const rope2d_cl *cl = &opencl->cl;
+    const struct bound_place *place = &job->places[block];
+    const cl_buffer_region region = {(size_t)place->aligned, (size_t)(place->bytes - place->aligned)};
+    rope2d_status status = ROPE2D_OK;
+    CL_MAKE(buffer->whole,
+            cl->CreateBuffer(opencl->context, CL_MEM_READ_WRITE, (size_t)place->bytes, NULL, &cl_code));
+    CL_MAKE(buffer->part,
+            create_part(buffer->whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &cl_code));
+    CL(cl->EnqueueWriteBuffer(opencl->queue, buffer->whole, CL_TRUE, (size_t)place->begins,
+                              job->work->blocks[block].bytes, job->blocks[block], 0, NULL, NULL));
+fail:
+    return status;
+}
+
+static rope2d_status create(struct bound_job *job) {
+    const rope2d_cl_device *opencl = job->device->device->impl;
+    struct buffer *buffers = calloc(HARNESS_MAX_BLOCKS, sizeof *buffers);
+    cl_api_clCreateSubBuffer create_part = NULL;
+    rope2d_status status = buffers ? ROPE2D_OK : ROPE2D_ERROR_HOST_MEMORY;
+    job->impl = buffers;
+    rope2d_library_find(opencl->cl.library, "clCreateSubBuffer", &create_part, sizeof create_part);
+    if (!create_part)
+        status = ROPE2D_ERROR_UNSUPPORTED;
+    for (uint32_t i = 0; i < job->work->block_count && !status; ++i)
+        status = create_buffer(opencl, create_part, job, i, &buffers[i]);
+    return status;
+}
+
+static void destroy(struct bound_job *job) {
+    const rope2d_cl_device *opencl = job->device->device->impl;
+    struct buffer *buffers = job->impl;
+    for (uint32_t i = 0; buffers && i < HARNESS_MAX_BLOCKS; ++i) {
+        if (buffers[i].part)
+            (void)opencl->cl.ReleaseMemObject(buffers[i].part);
+        if (buffers[i].whole)
+            (void)opencl->cl.ReleaseMemObject(buffers[i].whole);
+    }
+    free(buffers);
+}
+
+static rope2d_opencl_view view(const struct bound_job *job, const struct harness_side *side) {
+    const struct buffer *buffers = job->impl;
+    return (rope2d_opencl_view){.memory = buffers[side->block].part,
+                                .offset = bound_offset(job, side) - job->places[side->block].aligned,
+                                .batch_stride = side->batch_stride,
+                                .token_stride = side->token_stride,
+                                .head_stride = side->head_stride};
+}
+
+static rope2d_status bind(const struct bound_job *job, const rope2d_plan *plan,
+                          const rope2d_positions *positions, uint32_t group, rope2d_opencl_binding **binding,
+                          uint64_t *tokens) {
+    rope2d_opencl_tensor tensors[BOUND_MOST_TENSORS] = {{0}};
+    rope2d_opencl_binding_params params = {
+        .struct_size = sizeof params, .batch = job->work->batch, .tensors = tensors};
+    for (uint32_t i = 0; i < job->work->tensor_count; ++i) {
+        const struct harness_tensor *tensor = &job->work->tensors[i];
+        if (tensor->group != group)
+            continue;
+        params.tokens = tensor->tokens;
+        tensors[params.tensor_count++] =
+            (rope2d_opencl_tensor){tensor->heads, view(job, &tensor->in), view(job, &tensor->out)};
+    }
+    *tokens = params.tokens;
+    return rope2d_opencl_binding_create(plan, positions, &params, binding);
+}
+
+static rope2d_status rotate(struct bound_job *job, const rope2d_plan *plan, const rope2d_positions *positions,
+                            uint32_t group, uint64_t *dispatches) {
+    const rope2d_cl_device *opencl = job->device->device->impl;
+    const rope2d_cl *cl = &opencl->cl;
+    rope2d_opencl_binding *binding = NULL;
+    uint64_t tokens = 0;
+    rope2d_status status = bind(job, plan, positions, group, &binding, &tokens);
+    if (!status)
+        status = rope2d_opencl_enqueue(binding, opencl->queue, job->work->what->first_token, tokens, 0, NULL,
+                                       NULL);
+    if (!status)
+        CL(cl->Finish(opencl->queue));
+    *dispatches = 1;
+fail:
+    rope2d_opencl_binding_destroy(binding);
+    return status;
+}
+
+static rope2d_status read_back(struct bound_job *job) {
+    const rope2d_cl_device *opencl = job->device->device->impl;
+    const rope2d_cl *cl = &opencl->cl;
+    const struct buffer *buffers = job->impl;
+    rope2d_status status = ROPE2D_OK;
+    cl_api_clEnqueueReadBuffer read = NULL;
+    rope2d_library_find(cl->library, "clEnqueueReadBuffer", &read, sizeof read);
+    if (!read)
+        return ROPE2D_ERROR_UNSUPPORTED;
+    for (uint32_t i = 0; i < job->work->block_count; ++i)
+        CL(read(opencl->queue, buffers[i].whole, CL_TRUE, (size_t)job->places[i].begins,
+                job->work->blocks[i].bytes, job->blocks[i], 0, NULL, NULL));
+fail:
+    return status;
+}
+
+const struct bound_ops bound_opencl_ops = {create, destroy, rotate, read_back};
+#else
+const struct bound_ops bound_opencl_ops = {0};
+#endif
