@@ -32,6 +32,8 @@ bool bench_memory_fits(const struct bench_run *run, const struct bench_case *wha
     uint64_t room = run->results->machine.free_memory / 10 * 7;
     if (!engine->info.is_software)
         room = engine->info.memory_bytes / 10 * 8;
+    else if (engine->info.backend != ROPE2D_BACKEND_CPU && room > engine->info.memory_bytes)
+        room = engine->info.memory_bytes;
     if (bytes > engine->ops->most_bytes(engine))
         snprintf(why, why_size, "a buffer of %.1f GiB is larger than the device's largest",
                  (double)bytes / (1 << 30));

@@ -2,6 +2,7 @@
 #include "bench_sweep.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,36 +76,55 @@ static void add_kernels(struct case_list *list) {
         }
 }
 
-// Small sizes first, so that what the time does not allow is the largest.
-static void list_cases(const struct bench_run *run, uint32_t threads, struct case_list *list) {
+static void add_size(const struct bench_run *run, uint64_t tokens, unsigned tower, uint32_t threads,
+                     struct case_list *list) {
     const struct bench_request *request = run->request;
     bool is_cpu = run->engine.choice->info.backend == ROPE2D_BACKEND_CPU;
-    list->count = 0;
+    for (unsigned element = 0; element < ROPE2D_ELEMENT_COUNT; ++element) {
+        struct bench_case what = {
+            &bench_towers[tower], tokens, (rope2d_element)element, threads, false, false, NULL};
+        bool is_extra = what.tower->form != BENCH_AXIAL; // of one type alone
+        if (!(request->towers >> tower & 1) || !(request->elements >> element & 1) ||
+            (is_extra && element != ROPE2D_F32))
+            continue;
+        add_case(list, &what);
+        what.in_cache = true;
+        if (is_cpu && threads == 1 && !is_extra && fits_core_cache(run, &what))
+            add_case(list, &what);
+    }
+}
+
+static void add_towers(const struct bench_run *run, unsigned first, unsigned end, uint32_t threads,
+                       struct case_list *list) {
+    const struct bench_request *request = run->request;
     for (size_t size = 0; size < request->token_count; ++size)
-        for (unsigned tower = 0; bench_tower_names[tower]; ++tower)
-            for (unsigned element = 0; element < ROPE2D_ELEMENT_COUNT; ++element) {
-                struct bench_case what = {&bench_towers[tower],
-                                          request->tokens[size],
-                                          (rope2d_element)element,
-                                          threads,
-                                          false,
-                                          false,
-                                          NULL};
-                bool is_extra = what.tower->form != BENCH_AXIAL; // of one type alone
-                if (!(request->towers >> tower & 1) || !(request->elements >> element & 1) ||
-                    (is_extra && element != ROPE2D_F32))
-                    continue;
-                add_case(list, &what);
-                what.in_cache = true;
-                if (is_cpu && threads == 1 && !is_extra && fits_core_cache(run, &what))
-                    add_case(list, &what);
-            }
-    if (is_cpu && threads == 1)
+        for (unsigned tower = first; tower < end && bench_tower_names[tower]; ++tower)
+            add_size(run, request->tokens[size], tower, threads, list);
+}
+
+// What targets need most comes first: many heads and one, and growth. Small sizes before large ones, so that
+// what the time does not allow is the largest.
+static void list_cases(const struct bench_run *run, uint32_t threads, struct case_list *list) {
+    enum { FIRST_TOWERS = 2 };
+    bool is_one = run->engine.choice->info.backend == ROPE2D_BACKEND_CPU && threads == 1;
+    list->count = 0;
+    add_towers(run, 0, FIRST_TOWERS, threads, list);
+    if (is_one)
         add_core_cache(run, list);
-    if (request->is_grown)
-        add_growth(threads, list);
-    if (request->has_kernels && is_cpu && threads == 1)
+    if (is_one && run->request->has_kernels)
         add_kernels(list);
+    if (run->request->is_grown)
+        add_growth(threads, list);
+    add_towers(run, FIRST_TOWERS, UINT_MAX, threads, list);
+}
+
+// Whether growth will be measured: then it has a part of the time for itself.
+static bool has_growth(const struct bench_run *run, const struct case_list *list) {
+    char why[160];
+    for (size_t i = 0; i < list->count; ++i)
+        if (list->cases[i].is_lean && !bench_memory_fits(run, &list->cases[i], why, sizeof why))
+            return false;
+    return run->request->is_grown;
 }
 
 static int append_group(struct bench_results *results, const struct bench_group *group) {
@@ -147,10 +167,11 @@ static double expected_seconds(const struct bench_run *run, const struct bench_c
         return 0;
     double growth = (double)bench_bytes(what) / (double)last->bytes;
     double filled = growth / last->sets > 1 ? growth / last->sets : 1;
-    return last->fill_seconds * filled + last->least_seconds * growth;
+    // A kernel's case has a third of the ways.
+    return last->fill_seconds * filled + last->least_seconds * growth * (what->kernel ? 0.3 : 1);
 }
 
-// Of a device's time, for what is lean: the other cases end before.
+// Of a device's time, for what is lean: the cases before it end earlier.
 static const double LEAN_SHARE = 0.3;
 
 // Seconds of a lean case, from a smaller one of its tower on the device in work; 0 where there is none. Three
@@ -209,9 +230,13 @@ static int run_cases(struct bench_run *run, uint32_t threads) {
         return result;
     }
     list_cases(run, threads, list);
+    run->reserve = has_growth(run, list) ? LEAN_SHARE * run->request->seconds : 0;
     progress_begin(&run->progress, run->engine.choice->name, list->count);
     for (size_t i = 0; i < list->count && !result; ++i) {
-        result = run_case(run, &list->cases[i], list->count - i, &is_first);
+        const struct bench_case *what = &list->cases[i];
+        result = run_case(run, what, list->count - i, &is_first);
+        if (what->is_lean && (i + 1 == list->count || !list->cases[i + 1].is_lean))
+            run->reserve = 0;
         progress_add(&run->progress, 1);
     }
     progress_end(&run->progress);
@@ -245,7 +270,6 @@ static int run_device(struct bench_run *run, const struct device_choice *choice,
     run->engine.info.struct_size = sizeof run->engine.info;
     memset(run->found, 0, sizeof run->found);
     run->deadline = seconds_now() + seconds;
-    run->reserve = run->request->is_grown ? LEAN_SHARE * seconds : 0;
     int result = run->engine.ops->open(&run->engine);
     if (!result)
         result = exit_status_of(rope2d_device_get_info(run->engine.device, &run->engine.info));
