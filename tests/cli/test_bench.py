@@ -6,8 +6,10 @@ usage: test_bench.py ROPE2D GOLDEN [SHIM]   SHIM: an OpenCL loader that reads ba
 """
 import json
 import os
+import pathlib
 import platform
 import re
+import shutil
 import subprocess
 import sys
 
@@ -98,6 +100,23 @@ def check_kernels(runner):
         runner.check("kernels: SSE2's are there", {"half_f32_sse2", "interleaved_bf16_sse2"} <= names, str(names))
 
 
+def check_report(runner):
+    """The tables of the pages are made of these numbers, and the text around them stays."""
+    root = pathlib.Path(__file__).resolve().parent.parent.parent
+    pages = [runner.folder / name for name in ("performance.md", "performance_sizes.md")]
+    for page in pages:
+        shutil.copy(root / "docs" / page.name, page)
+    before = [page.read_text(encoding="utf-8").split("<!-- measured: ") for page in pages]
+    done = subprocess.run([sys.executable, "-B", root / "tools" / "bench-report", "--json", runner.folder / "kernels.json",
+                           "--docs", runner.folder], capture_output=True, text=True, check=False)
+    after = [page.read_text(encoding="utf-8").split("<!-- measured: ") for page in pages]
+    runner.check("the report is written", done.returncode == 0, done.stderr)
+    runner.check("the report keeps what is around its tables", [(old[0], old[2]) for old in before] == [(new[0], new[2]) for new in after])
+    names = {target["what"] for target in read(runner, "kernels.json")["targets"]}
+    runner.check("the report has every target", all(f"| {name} |" in after[0][1] for name in names), after[0][1])
+    runner.check("the report has the kernels and the sizes", "half_f32" in after[0][1] and "| sam2 | 64 |" in after[1][1], after[1][1])
+
+
 def run_worker(runner, where, cache):
     """The process that makes a warm plan: its exit status, and the seconds that it tells."""
     command = ["sh", "-c", 'exec "$@" 3>&1 >/dev/null', "sh", runner.program, "bench-worker", where, "f32", "tested", str(cache)]
@@ -184,6 +203,7 @@ def main(arguments):
         runner.skip("wrong results", "no OpenCL device, or no loader to stand in for")
     check_folder(runner)
     check_kernels(runner)
+    check_report(runner)
     check_plot(runner)
     return runner.finish()
 
