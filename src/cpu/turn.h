@@ -5,7 +5,8 @@
 // its turn_*.c; dispatch and tests go by these lists.
 //
 // A kernel goes in steps of `pairs` pairs, whole vectors only. Where the last step of a run is not full it
-// begins earlier and does some pairs twice: a block reads its last two steps before it writes either.
+// begins earlier and does some pairs twice: a block reads its last two steps before it writes either. Or,
+// where a run is two steps and a half, as 40 pairs are of 16, the halves of two heads are one step.
 #ifndef ROPE2D_CPU_TURN_H
 #define ROPE2D_CPU_TURN_H
 
@@ -18,6 +19,7 @@ typedef struct rope2d_block {
     uint32_t distance; // bytes from lo to hi; unused by interleaved kernels
     uint32_t last;     // bytes from the first step to the last
     uint32_t steps;    // 1 to the kernel's block_steps
+    bool is_shared;    // three steps, the last one half this head's, half the next one's
 } rope2d_block;
 
 // `outer` tables, each of which turns `inner` heads. Strides are in bytes.
@@ -52,6 +54,7 @@ typedef struct rope2d_turn_kernel {
     uint32_t pairs; // of a step, the least that a run must have
     uint32_t bytes; // from a step to the next
     uint32_t block_steps;
+    bool shares; // knows blocks that are shared
     rope2d_turn_fn *turn;
 } rope2d_turn_kernel;
 

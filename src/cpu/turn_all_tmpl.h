@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // All kernels of one instruction set. The file that includes this defines, besides TURN_FN, and
-// HAS_F16, whether it wants kernels of binary16:
+// HAS_F16, whether it wants kernels of binary16, and HAS_SHARED, whether its kernel of bf16 halves shares:
 //
 //     REAL, WIDTH                    a vector of WIDTH fp32, and load(), store(), mul(), add(), sub() of it
 //     swapped(v)                     each number and its neighbour, exchanged
@@ -14,6 +14,12 @@
 //     doubled(p)                     the same of half as many pairs: each cosine twice, each sine with the
 //                                    signs that it has in a pair's two sums, - and +
 //     even_odd(p)                    .ce, .co, .se, .so: those of even pairs and of odd ones
+//
+// and with HAS_SHARED
+//
+//     even_odd_twice(p)              even_odd() of half as many pairs, twice
+//     load_both(p, q)                words, the first half from p and the second from q
+//     store_both(p, q, w)            likewise
 //
 // Names are as the kernels' list in turn.c has them, with the instruction set's suffix left off.
 //
@@ -28,7 +34,6 @@
 
 #define NAME           half_f32
 #define STEP_BYTES     (4 * WIDTH)
-#define STEP_PAIRS     (WIDTH)
 #define ENTRIES(i, at) const real_entries e##i = split(at);
 #define READ(i, at)    HALF_READ(load, i, at)
 #define WRITE(i, at)   HALF_WRITE(store, i, at)
@@ -39,7 +44,6 @@
 
 #define NAME           interleaved_f32
 #define STEP_BYTES     (4 * WIDTH)
-#define STEP_PAIRS     (WIDTH / 2)
 #define ENTRIES(i, at) const real_entries e##i = doubled(at);
 #define READ(i, at)    const REAL x##i = load(in + (at));
 #define WRITE(i, at)   PAIR_WRITE(store, i, at)
@@ -48,7 +52,6 @@
 #if HAS_F16
 #define NAME           half_f16
 #define STEP_BYTES     (2 * WIDTH)
-#define STEP_PAIRS     (WIDTH)
 #define ENTRIES(i, at) const real_entries e##i = split(at);
 #define READ(i, at)    HALF_READ(load_f16, i, at)
 #define WRITE(i, at)   HALF_WRITE(store_f16, i, at)
@@ -56,7 +59,6 @@
 
 #define NAME           interleaved_f16
 #define STEP_BYTES     (2 * WIDTH)
-#define STEP_PAIRS     (WIDTH / 2)
 #define ENTRIES(i, at) const real_entries e##i = doubled(at);
 #define READ(i, at)    const REAL x##i = load_f16(in + (at));
 #define WRITE(i, at)   PAIR_WRITE(store_f16, i, at)
@@ -66,23 +68,33 @@
 // Words of two lo and words of two hi: the even ones and the odd ones are turned apart.
 #define NAME           half_bf16
 #define STEP_BYTES     (4 * HALF_WIDTH)
-#define STEP_PAIRS     (2 * HALF_WIDTH)
 #define ENTRIES(i, at) const even_odd_entries e##i = even_odd(at);
 #define READ(i, at)                                                                                          \
     const WORDS x##i = load_words(in + (at));                                                                \
     const WORDS y##i = load_words(in_hi + (at));
+#define HALF_WORDS_LO(i)                                                                                     \
+    joined(half_sub(half_mul(e##i.ce, even(x##i)), half_mul(e##i.se, even(y##i))),                           \
+           half_sub(half_mul(e##i.co, odd(x##i)), half_mul(e##i.so, odd(y##i))))
+#define HALF_WORDS_HI(i)                                                                                     \
+    joined(half_add(half_mul(e##i.se, even(x##i)), half_mul(e##i.ce, even(y##i))),                           \
+           half_add(half_mul(e##i.so, odd(x##i)), half_mul(e##i.co, odd(y##i))))
 #define WRITE(i, at)                                                                                         \
-    store_words(out + (at), joined(half_sub(half_mul(e##i.ce, even(x##i)), half_mul(e##i.se, even(y##i))),   \
-                                   half_sub(half_mul(e##i.co, odd(x##i)), half_mul(e##i.so, odd(y##i)))));   \
-    store_words(out_hi + (at),                                                                               \
-                joined(half_add(half_mul(e##i.se, even(x##i)), half_mul(e##i.ce, even(y##i))),               \
-                       half_add(half_mul(e##i.so, odd(x##i)), half_mul(e##i.co, odd(y##i)))));
+    store_words(out + (at), HALF_WORDS_LO(i));                                                               \
+    store_words(out_hi + (at), HALF_WORDS_HI(i));
+#if HAS_SHARED
+#define ENTRIES_SHARED(i, at) const even_odd_entries e##i = even_odd_twice(at);
+#define READ_SHARED(i, at, before)                                                                           \
+    const WORDS x##i = load_both(in - (before) + (at), in + (at));                                           \
+    const WORDS y##i = load_both(in_hi - (before) + (at), in_hi + (at));
+#define WRITE_SHARED(i, at, before)                                                                          \
+    store_both(out - (before) + (at), out + (at), HALF_WORDS_LO(i));                                         \
+    store_both(out_hi - (before) + (at), out_hi + (at), HALF_WORDS_HI(i));
+#endif
 #include "turn_tmpl.h"
 
 // A word is a pair.
 #define NAME           interleaved_bf16
 #define STEP_BYTES     (4 * HALF_WIDTH)
-#define STEP_PAIRS     (HALF_WIDTH)
 #define ENTRIES(i, at) const half_entries e##i = half_split(at);
 #define READ(i, at)    const WORDS x##i = load_words(in + (at));
 #define WRITE(i, at)                                                                                         \

@@ -21,6 +21,7 @@
 #define WORDS       __m256i
 #define HAS_F16     0
 #define BLOCK_STEPS 5
+#define HAS_SHARED  1
 
 typedef struct real_entries {
     REAL c, s;
@@ -123,26 +124,44 @@ OP half_entries half_split(const float *entries) {
     return (half_entries){_mm256_permutex2var_ps(a, cosines, b), _mm256_permutex2var_ps(a, sines, b)};
 }
 
-OP even_odd_entries even_odd(const float *entries) {
+OP even_odd_entries even_odd_of(REAL a, REAL b) {
     const __m512i cosines = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 2, 6, 10, 14, 18, 22, 26, 30);
     const __m512i sines = _mm512_or_si512(cosines, _mm512_set1_epi32(1));
-    const REAL a = load(entries);
-    const REAL b = load(entries + 16);
     const REAL c = _mm512_permutex2var_ps(a, cosines, b);
     const REAL s = _mm512_permutex2var_ps(a, sines, b);
     return (even_odd_entries){_mm512_castps512_ps256(c), _mm512_extractf32x8_ps(c, 1),
                               _mm512_castps512_ps256(s), _mm512_extractf32x8_ps(s, 1)};
 }
 
+OP even_odd_entries even_odd(const float *entries) {
+    return even_odd_of(load(entries), load(entries + 16));
+}
+
+OP even_odd_entries even_odd_twice(const float *entries) {
+    const REAL a = load(entries);
+    return even_odd_of(a, a);
+}
+
+OP WORDS load_both(const void *p, const void *q) {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(p)), _mm_loadu_si128(q), 1);
+}
+
+OP void store_both(void *p, void *q, WORDS w) {
+    _mm_storeu_si128(p, _mm256_castsi256_si128(w));
+    _mm_storeu_si128(q, _mm256_extracti128_si256(w, 1));
+}
+
 #include "turn_all_tmpl.h"
 
 const rope2d_turn_kernel rope2d_turn_avx512[4] = {
-    {"half_f32_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F32, 16, 64, BLOCK_STEPS, half_f32},
-    {"half_bf16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, BLOCK_STEPS, half_bf16},
+    {"half_f32_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F32, 16, 64, BLOCK_STEPS, false,
+     half_f32},
+    {"half_bf16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, BLOCK_STEPS, HAS_SHARED,
+     half_bf16},
     {"interleaved_f32_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 8, 64, BLOCK_STEPS,
-     interleaved_f32},
+     false, interleaved_f32},
     {"interleaved_bf16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 8, 32, BLOCK_STEPS,
-     interleaved_bf16},
+     false, interleaved_bf16},
 };
 
 #endif

@@ -21,6 +21,7 @@
 #define WORDS        __m128i
 #define HAS_F16      0
 #define BLOCK_STEPS  3
+#define HAS_SHARED   0
 #define half_entries real_entries
 
 typedef struct real_entries {
@@ -116,12 +117,13 @@ OP even_odd_entries even_odd(const float *entries) {
 #include "turn_all_tmpl.h"
 
 const rope2d_turn_kernel rope2d_turn_sse2[4] = {
-    {"half_f32_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, BLOCK_STEPS, half_f32},
-    {"half_bf16_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 8, 16, BLOCK_STEPS, half_bf16},
+    {"half_f32_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, BLOCK_STEPS, false, half_f32},
+    {"half_bf16_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 8, 16, BLOCK_STEPS, HAS_SHARED,
+     half_bf16},
     {"interleaved_f32_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 2, 16, BLOCK_STEPS,
-     interleaved_f32},
+     false, interleaved_f32},
     {"interleaved_bf16_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 4, 16, BLOCK_STEPS,
-     interleaved_bf16},
+     false, interleaved_bf16},
 };
 
 #endif

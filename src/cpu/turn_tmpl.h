@@ -5,11 +5,16 @@
 //     TURN_FN           how a function of the instruction set begins
 //     NAME              of the kernel's function
 //     STEP_BYTES        from a step's first byte to the next step's
-//     STEP_PAIRS        of a step
 //     BLOCK_STEPS       3 or 5: as many steps' cosines and sines as registers have room for
 //     ENTRIES(i, at)    declares what step i keeps in registers of the (cos, sin) of its pairs, from `at` on
 //     READ(i, at)       declares what step i reads from byte `at` of in on
 //     WRITE(i, at)      turns it and writes it at byte `at` of out on
+//
+// and where it knows shared blocks, with the pairs of half a step:
+//
+//     ENTRIES_SHARED(i, at)
+//     READ_SHARED(i, at, before)      of the head `before` bytes before, and of this one
+//     WRITE_SHARED(i, at, before)
 //
 // with `in` and `out`, and `in_hi` and `out_hi` for hi, in sight. All names end in the number of the step.
 
@@ -23,6 +28,13 @@
     READ(j, last)                                                                                            \
     WRITE(i, (size_t)(i)*STEP_BYTES)                                                                         \
     WRITE(j, last)
+// The second of two heads does it for both, a last one without a second for itself twice.
+#define TAILS(i)                                                                                             \
+    if ((heads - n) % 2 == 1 || n == 1) {                                                                    \
+        const ptrdiff_t other = (heads - n) % 2;                                                             \
+        READ_SHARED(i, (size_t)(i)*STEP_BYTES, other *in_inner)                                              \
+        WRITE_SHARED(i, (size_t)(i)*STEP_BYTES, other *out_inner)                                            \
+    }
 #define HEADS(steps)                                                                                         \
     for (uint32_t n = heads; n > 0; n--) {                                                                   \
         steps in += in_inner;                                                                                \
@@ -66,6 +78,12 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
             case 3: {
                 TABLE(0)
                 TABLE(1)
+#ifdef ENTRIES_SHARED
+                if (block->is_shared) {
+                    ENTRIES_SHARED(2, table[2])
+                    HEADS(STEP(0) STEP(1) TAILS(2))
+                }
+#endif
                 TABLE(2)
                 HEADS(STEP(0) LAST_TWO(1, 2))
             }
@@ -101,10 +119,13 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #undef TABLE
 #undef STEP
 #undef LAST_TWO
+#undef TAILS
 #undef HEADS
 #undef NAME
 #undef STEP_BYTES
-#undef STEP_PAIRS
 #undef ENTRIES
 #undef READ
 #undef WRITE
+#undef ENTRIES_SHARED
+#undef READ_SHARED
+#undef WRITE_SHARED

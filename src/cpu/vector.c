@@ -55,14 +55,14 @@ const rope2d_turn_kernel *rope2d_vector_choose(const rope2d_pattern *pattern, ro
     return best;
 }
 
-static void add_step(rope2d_vector *v, const rope2d_pattern *pattern, uint32_t pair) {
+static void add_step(rope2d_vector *v, const rope2d_pattern *pattern, uint32_t pair, uint32_t count) {
     const uint8_t *axis = pattern->axis;
     rope2d_entry *step = &v->steps[v->step_count++];
     *step = (rope2d_entry){ROPE2D_FIRST_ROW + axis[pair], 2 * pair};
-    for (uint32_t i = 1; i < v->kernel->pairs; i++)
+    for (uint32_t i = 1; i < count; i++)
         if (axis[pair + i] != axis[pair])
             *step = (rope2d_entry){ROPE2D_MIXED, 2 * v->mixed_count};
-    for (uint32_t i = 0; i < v->kernel->pairs && step->source == ROPE2D_MIXED; i++)
+    for (uint32_t i = 0; i < count && step->source == ROPE2D_MIXED; i++)
         v->mixed[v->mixed_count++] = (rope2d_entry){ROPE2D_FIRST_ROW + axis[pair + i], 2 * (pair + i)};
 }
 
@@ -73,19 +73,22 @@ static void add_blocks(rope2d_vector *v, const rope2d_pattern *pattern, uint32_t
     const uint32_t element = rope2d_element_size(kernel->element);
     const uint32_t to_bytes = element * (kernel->pairing == ROPE2D_KERNEL_INTERLEAVED ? 2 : 1);
     const uint32_t steps = (pairs + kernel->pairs - 1) / kernel->pairs;
+    const bool is_shared = kernel->shares && 2 * pairs == 5 * kernel->pairs;
     const uint32_t blocks = (steps + kernel->block_steps - 1) / kernel->block_steps;
     for (uint32_t i = 0; i < blocks; i++) {
         const uint32_t begin = steps * i / blocks;
         const uint32_t end = steps * (i + 1) / blocks;
         const uint32_t at = begin * kernel->pairs;
-        const uint32_t last = i + 1 < blocks ? (end - 1) * kernel->pairs : pairs - kernel->pairs;
+        const uint32_t last = i + 1 < blocks || is_shared ? (end - 1) * kernel->pairs : pairs - kernel->pairs;
         for (uint32_t step = begin; step < end; step++)
-            add_step(v, pattern, first + (step + 1 < end ? step * kernel->pairs : last));
+            add_step(v, pattern, first + (step + 1 < end ? step * kernel->pairs : last),
+                     is_shared && step + 1 == end ? kernel->pairs / 2 : kernel->pairs);
         v->blocks[v->block_count++] = (rope2d_block){
             .first = pattern->lo[first + at] * element,
             .distance = (uint32_t)(pattern->hi[first] - pattern->lo[first]) * element,
             .last = (last - at) * to_bytes,
             .steps = end - begin,
+            .is_shared = is_shared,
         };
     }
 }
