@@ -3,7 +3,7 @@
 """Test `rope2d verify` as its users see it.
 
 usage: test_verify.py ROPE2D SOURCE_ROOT [--shim LOADER] [--vulkan-shim LOADER] [PART...]
-    parts: report options progress known resume interrupted outputs programs compiled bad; default: all
+    parts: report options progress known resume interrupted outputs maps programs compiled bad; default: all
 """
 import hashlib
 import json
@@ -17,6 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 import bad_devices
 import compiled
 import interrupted
+import maps
 import outputs
 import programs
 from runner import Runner
@@ -203,6 +204,7 @@ def main(arguments):
     parts = {"report": test_report, "options": test_options, "progress": test_progress, "known": test_known, "resume": test_resume,
              "interrupted": lambda runner, source: interrupted.test(runner, verify, source),
              "outputs": lambda runner, source: outputs.test(runner, verify, source),
+             "maps": lambda runner, source: maps.test(runner, verify, source),
              "programs": lambda runner, source: programs.test(runner, verify, source),
              "compiled": lambda runner, source: compiled.test(runner, verify, source),
              "bad": lambda runner, _source: bad_devices.test(runner, verify, *shims.values())}
