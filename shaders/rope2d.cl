@@ -173,9 +173,13 @@ __kernel void rope2d(r_words shape, __global const uint *units, __global const i
                      R_TABLE_TYPE table, __global const uint *in0, __global uint *out0, __global const uint *in1,
                      __global uint *out1, __global const uint *in2, __global uint *out2, __global const uint *in3,
                      __global uint *out3) {
-    r_words own = shape; // PoCL's work-items and groups share what is passed by value, whoever writes it
     r_memory memory;
+#ifdef R_RUN
+    memory.shape = shape.words;
+#else
+    r_words own = shape; // PoCL's work-items and groups share what is passed by value, whoever writes it
     memory.shape = own.words;
+#endif
     memory.units = units;
     memory.rows = rows;
     memory.in[0] = in0;
@@ -186,12 +190,14 @@ __kernel void rope2d(r_words shape, __global const uint *units, __global const i
     memory.out[2] = out2;
     memory.in[3] = in3;
     memory.out[3] = out3;
-    r_choose_tensor(own.words, &memory, (uint)(R_VECTOR ? get_group_id(0) : get_global_id(0)));
 #ifdef R_RUN
     r_token_lane(&memory, table, (uint)get_group_id(0));
-#elif R_VECTOR
+#else
+    r_choose_tensor(own.words, &memory, (uint)(R_VECTOR ? get_group_id(0) : get_global_id(0)));
+#if R_VECTOR
     r_vector_lane(&memory, table, (uint)get_group_id(0), (uint)get_local_id(0));
 #else
     r_invocation(&memory, table, (uint)get_global_id(0));
+#endif
 #endif
 }

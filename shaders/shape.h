@@ -49,7 +49,8 @@
 #define R_OUT_BATCH_STRIDE 4
 #define R_OUT_TOKEN_STRIDE 5
 #define R_OUT_HEAD_STRIDE  6
-// Vectors: workgroups are numbered [tile][batch][chunk], a chunk being R_LANE_HEADS heads.
+// Vectors: workgroups are numbered [tile][batch][chunk], a chunk being R_LANE_HEADS heads. Those that have
+// tokens whole are the first tensor's alone and take all tensors' heads.
 #define R_CHUNKS       7
 #define R_CHUNKS_MAGIC 8
 #define R_SPAN         9 // batch * chunks

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // The kernel of OpenCL devices that are CPUs and compile for their vectors: a work-item has a few tokens
-// whole, and goes through their bytes in order. A token's cosines and sines are laid out once, as its
-// channels lie, for all heads; one head alone reads the table where it goes. Built with -DR_RUN, -DR_AXES,
-// -DR_RUN_UNITS and -DR_RUN_PAIR_UNITS: channels of a run, row numbers of a token, units and those that
-// rotate; -DR_WORDS where the units are few, their words; -DR_HARDWARE=1 for the conversions of f16 that a
-// processor has.
+// whole, of all tensors, and goes through their bytes in order, wherever they lie. A token's cosines and
+// sines are laid out once, as its channels lie, for all heads; tensors of one head read the table where they
+// go. Built with -DR_RUN, -DR_AXES, -DR_RUN_UNITS and -DR_RUN_PAIR_UNITS: channels of a run, row numbers of a
+// token, units and those that rotate; -DR_WORDS where the units are few, their words; -DR_HARDWARE=1 for the
+// conversions of f16 that a processor has.
 
 #if R_FLAGS & 8 // R_INTERLEAVED_FLAG: each channel has its own cosine
 #define R_SIDES 2
@@ -30,6 +30,7 @@
 
 #define R_INLINE static __attribute__((always_inline)) // with what is constant in its arguments
 #define R_UNROLL _Pragma("unroll")
+#define R_ROLLED _Pragma("clang loop unroll(disable)")
 
 #ifdef R_WORDS
 __constant uint r_words_of_units[] = {R_WORDS};
@@ -55,8 +56,9 @@ typedef uint r_out_unit;
 typedef r_halves r_out;
 typedef ushort r_out_unit;
 #endif
-typedef r_in r_in_memory __attribute__((aligned(4)));
-typedef r_out r_out_memory __attribute__((aligned(4)));
+typedef r_in r_in_memory __attribute__((aligned(sizeof(r_in_unit))));
+typedef r_out r_out_memory __attribute__((aligned(sizeof(r_out_unit))));
+typedef ushort16 r_halves_memory __attribute__((aligned(2)));
 
 // As arithmetic.h has them, for vectors.
 static r_floats r_widen_bits(r_in bits) {
@@ -80,6 +82,10 @@ static r_floats r_widen_bits(r_in bits) {
 #endif
 }
 
+static r_uints r_round_bits(r_uints f) { // to bf16
+    return f + 0x7fffu + ((f >> 16) & 1u);
+}
+
 static r_out r_narrow_bits(r_floats value) {
     r_uints f = r_as_uints(value);
 #if R_OUT == 1 && R_HARDWARE
@@ -92,7 +98,7 @@ static r_out r_narrow_bits(r_floats value) {
     r_uints nan = 0x7e00u | ((rest >> 13) & 0x3ffu);
     return r_convert_to(((f >> 16) & 0x8000u) | (rest > 0x7f800000u ? nan : number), r_halves);
 #elif R_OUT == 2
-    r_uints rounded = (f + 0x7fffu + ((f >> 16) & 1u)) >> 16;
+    r_uints rounded = r_round_bits(f) >> 16;
     return r_convert_to(value != value ? (f >> 16) | 0x40u : rounded, r_halves);
 #else
     return f;
@@ -140,11 +146,7 @@ typedef struct r_token {
 
 // The entries of two pairs that stand side by side.
 R_INLINE float4 r_read_duo(R_MEM const r_place *place, uint axis, uint pair) {
-#if R_TEXTURE
-    return r_read_texel(R_M place->duos[axis] + (pair >> 1));
-#else
     return (table + place->duos[axis])[pair >> 1];
-#endif
 }
 
 R_INLINE float8 r_read_four(R_MEM const r_place *place, uint first, uint second, uint pair) {
@@ -195,18 +197,6 @@ R_INLINE r_side r_find_side(R_MEM const r_token *token, const r_place *place, ui
     return token ? token->sides[R_SIDES * unit + run] : r_read_side(R_M place, unit, run);
 }
 
-// first + second, or what was there before.
-R_INLINE r_out r_sum_bits(r_ints row, bool has_keeps, r_in bits, r_floats first, r_floats second) {
-    r_out turned = r_narrow_bits(first + second);
-    if (!has_keeps)
-        return turned;
-#if R_OUT == 0
-    return row < 0 ? r_pass_bits(bits) : turned;
-#else
-    return r_convert_to(row < 0, r_shorts) != (short)0 ? r_pass_bits(bits) : turned;
-#endif
-}
-
 R_INLINE r_in r_load_bits(__global const r_in_unit *in, uint at) {
     return *(__global const r_in_memory *)(in + at);
 }
@@ -215,134 +205,244 @@ R_INLINE void r_store_bits(__global r_out_unit *out, uint at, r_out bits) {
     *(__global r_out_memory *)(out + at) = bits;
 }
 
+// What was turned, or where a pair does not rotate what was there before.
+R_INLINE void r_store_kept(__global r_out_unit *out, uint at, r_ints row, r_in bits, r_floats turned) {
+    r_out kept = r_pass_bits(bits), rotated = r_narrow_bits(turned);
+#if R_OUT == 0
+    r_store_bits(out, at, row < 0 ? kept : rotated);
+#else
+    r_store_bits(out, at, r_convert_to(row < 0, r_shorts) != (short)0 ? kept : rotated);
+#endif
+}
+
+#if R_OUT == 2 && R_RUN == 8
+// To bf16, in the upper halves. A NaN of arithmetic is quiet, and stays one where nothing is added.
+R_INLINE ushort16 r_round_turned(r_floats turned) {
+    r_uints f = r_as_uints(turned);
+    return as_ushort16(turned == turned ? r_round_bits(f) : f);
+}
+#endif
+
 #if R_SIDES == 2
 #define R_LAST (2u * R_RUN_PAIR_UNITS)
-
-// All first runs, then all second ones, which are the channels in order.
-R_INLINE void r_turn_some(R_MEM const r_token *token, bool has_keeps, const r_place *place,
-                          __global const r_in_unit *in, __global r_out_unit *out, uint i) {
-    uint run = i < R_RUN_PAIR_UNITS ? 0u : 1u;
-    uint unit = i - run * R_RUN_PAIR_UNITS;
-    uint word = R_TOKEN_UNIT(2u * unit);
-    uint at = run == 0u ? R_UNIT_LO(word) : R_UNIT_HI(word);
-    if (run == 1u && at == R_UNIT_LO(word)) // has no second
-        return;
-    r_side side = r_find_side(R_M token, place, unit, run);
-    r_in bits = r_load_bits(in, at);
-    r_floats v = r_widen_bits(bits);
-#if R_RUN == 8
-    r_floats other = v.s10325476;
-#else
-    r_floats other = v.s1032;
-#endif
-    r_floats first = v * side.c;
-    r_floats second = other * side.s;
-    r_store_bits(out, at, r_sum_bits(side.row, has_keeps, bits, first, second));
-}
-#define R_STEP 1u
+#define R_STEP 2u // runs at a time
 #else
 #define R_LAST R_RUN_PAIR_UNITS
-#define R_STEP (R_OUT == R_F32 ? 4u : 2u)
+#define R_STEP (R_OUT == R_F32 ? 4u : 2u) // units
+#endif
+
+// Several runs, of which two at a time mostly lie side by side.
+R_INLINE void r_store_turned(__global r_out_unit *out, const uint *at, const r_floats *turned, uint count) {
+#if R_OUT == 2 && R_RUN == 8
+    if (count == 2u && at[1] == at[0] + 8u) {
+        ushort16 first = r_round_turned(turned[0]);
+        ushort16 second = r_round_turned(turned[1]);
+        *(__global r_halves_memory *)(out + at[0]) = (ushort16)(first.odd, second.odd);
+        return;
+    }
+#endif
+    R_UNROLL
+    for (uint i = 0u; i < R_STEP; i++)
+        if (i < count)
+            r_store_bits(out, at[i], r_narrow_bits(turned[i]));
+}
+
+typedef struct r_head {
+    __global const r_in_unit *in;
+    __global r_out_unit *out;
+} r_head;
+
+#if R_SIDES == 2
+// All first runs, then all second ones, which are the channels in order.
+R_INLINE void r_turn_runs(const r_side *sides, const uint *at, uint count, bool keeps, const r_head *head) {
+    r_in bits[R_STEP];
+    r_floats turned[R_STEP];
+    R_UNROLL
+    for (uint i = 0u; i < R_STEP; i++)
+        if (i < count)
+            bits[i] = r_load_bits(head->in, at[i]);
+    R_UNROLL
+    for (uint i = 0u; i < R_STEP; i++) {
+        if (i >= count)
+            continue;
+        r_floats v = r_widen_bits(bits[i]);
+#if R_RUN == 8
+        r_floats other = v.s10325476;
+#else
+        r_floats other = v.s1032;
+#endif
+        r_side side = sides[i];
+        r_floats first = v * side.c;
+        r_floats second = other * side.s;
+        turned[i] = first + second;
+    }
+    if (!keeps)
+        r_store_turned(head->out, at, turned, count);
+    for (uint i = 0u; keeps && i < count; i++)
+        r_store_kept(head->out, at[i], sides[i].row, bits[i], turned[i]);
+}
+
+R_INLINE void r_turn_some(R_MEM const r_token *token, const r_place *place, const r_head *head, bool keeps,
+                          uint first, uint last) {
+    r_side sides[R_STEP];
+    uint at[R_STEP];
+    uint count = 0u;
+    R_UNROLL
+    for (uint step = 0u; step < R_STEP; step++) {
+        uint i = first + step;
+        if (i >= last)
+            continue;
+        uint run = i < R_RUN_PAIR_UNITS ? 0u : 1u;
+        uint unit = i - run * R_RUN_PAIR_UNITS, word = R_TOKEN_UNIT(2u * unit);
+        at[count] = run == 0u ? R_UNIT_LO(word) : R_UNIT_HI(word);
+        if (run == 1u && at[count] == R_UNIT_LO(word)) // has no second
+            continue;
+        sides[count++] = r_find_side(R_M token, place, unit, run);
+    }
+    r_turn_runs(sides, at, count, keeps, head);
+}
+#else
+
+R_INLINE void r_turn_runs(const r_side *sides, const uint *lo_at, const uint *hi_at, uint count, bool keeps,
+                          const r_head *head) {
+    r_in lo_bits[R_STEP], hi_bits[R_STEP];
+    r_floats lo_turned[R_STEP], hi_turned[R_STEP];
+    R_UNROLL
+    for (uint i = 0u; i < R_STEP; i++)
+        if (i < count)
+            lo_bits[i] = r_load_bits(head->in, lo_at[i]);
+    R_UNROLL
+    for (uint i = 0u; i < R_STEP; i++)
+        if (i < count)
+            hi_bits[i] = r_load_bits(head->in, hi_at[i]);
+    R_UNROLL
+    for (uint i = 0u; i < R_STEP; i++) {
+        if (i >= count)
+            continue;
+        r_floats lo = r_widen_bits(lo_bits[i]);
+        r_floats hi = r_widen_bits(hi_bits[i]);
+        r_side side = sides[i];
+        r_floats a = side.c * lo;
+        r_floats b = side.s * hi;
+        lo_turned[i] = a - b;
+        a = side.s * lo;
+        b = side.c * hi;
+        hi_turned[i] = a + b;
+    }
+    if (!keeps) {
+        r_store_turned(head->out, lo_at, lo_turned, count);
+        r_store_turned(head->out, hi_at, hi_turned, count);
+    }
+    for (uint i = 0u; keeps && i < count; i++) {
+        r_store_kept(head->out, lo_at[i], sides[i].row, lo_bits[i], lo_turned[i]);
+        r_store_kept(head->out, hi_at[i], sides[i].row, hi_bits[i], hi_turned[i]);
+    }
+}
 
 // Several units, so that what is stored to one place and to the other fills cache lines: lines that are
 // written by turns and in parts take nearly twice as long.
-R_INLINE void r_turn_some(R_MEM const r_token *token, bool has_keeps, const r_place *place,
-                          __global const r_in_unit *in, __global r_out_unit *out, uint unit) {
-    r_in lo_bits[4], hi_bits[4];
-    r_out lo_out[4], hi_out[4];
-    R_UNROLL
-    for (uint i = 0u; i < R_STEP; i++)
-        if (unit + i < R_RUN_PAIR_UNITS)
-            lo_bits[i] = r_load_bits(in, R_UNIT_LO(R_TOKEN_UNIT(2u * (unit + i))));
-    R_UNROLL
-    for (uint i = 0u; i < R_STEP; i++)
-        if (unit + i < R_RUN_PAIR_UNITS)
-            hi_bits[i] = r_load_bits(in, R_UNIT_HI(R_TOKEN_UNIT(2u * (unit + i))));
+R_INLINE void r_turn_some(R_MEM const r_token *token, const r_place *place, const r_head *head, bool keeps,
+                          uint first, uint last) {
+    r_side sides[R_STEP];
+    uint lo_at[R_STEP], hi_at[R_STEP];
     R_UNROLL
     for (uint i = 0u; i < R_STEP; i++) {
-        if (unit + i >= R_RUN_PAIR_UNITS)
+        if (first + i >= last)
             continue;
-        r_side side = r_find_side(R_M token, place, unit + i, 0u);
-        r_floats lo = r_widen_bits(lo_bits[i]);
-        r_floats hi = r_widen_bits(hi_bits[i]);
-        r_floats product = side.s * hi;
-        lo_out[i] = r_sum_bits(side.row, has_keeps, lo_bits[i], side.c * lo, -product);
-        hi_out[i] = r_sum_bits(side.row, has_keeps, hi_bits[i], side.s * lo, side.c * hi);
+        uint word = R_TOKEN_UNIT(2u * (first + i));
+        lo_at[i] = R_UNIT_LO(word);
+        hi_at[i] = R_UNIT_HI(word);
+        sides[i] = r_find_side(R_M token, place, first + i, 0u);
     }
-    R_UNROLL
-    for (uint i = 0u; i < R_STEP; i++)
-        if (unit + i < R_RUN_PAIR_UNITS)
-            r_store_bits(out, R_UNIT_LO(R_TOKEN_UNIT(2u * (unit + i))), lo_out[i]);
-    R_UNROLL
-    for (uint i = 0u; i < R_STEP; i++)
-        if (unit + i < R_RUN_PAIR_UNITS)
-            r_store_bits(out, R_UNIT_HI(R_TOKEN_UNIT(2u * (unit + i))), hi_out[i]);
+    r_turn_runs(sides, lo_at, hi_at, last - first, keeps, head);
 }
 #endif
 
-R_INLINE void r_turn_head(R_MEM const r_token *token, bool has_keeps, const r_place *place, uint in_at,
-                          uint out_at) {
-    __global const r_in_unit *in = (__global const r_in_unit *)memory->in[0] + in_at;
-    __global r_out_unit *out = (__global r_out_unit *)memory->out[0] + out_at;
-    R_UNROLL_UNITS
-    for (uint i = 0u; i < R_LAST; i += R_STEP)
-        r_turn_some(R_M token, has_keeps, place, in, out, i);
+R_INLINE void r_pass_units(const r_head *head) {
     for (uint unit = R_RUN_PAIR_UNITS; unit < R_RUN_UNITS; unit++) {
-        uint a = R_UNIT_LO(R_TOKEN_UNIT(2u * unit));
-        uint b = R_UNIT_HI(R_TOKEN_UNIT(2u * unit));
-        r_store_bits(out, a, r_pass_bits(r_load_bits(in, a)));
+        uint a = R_UNIT_LO(R_TOKEN_UNIT(2u * unit)), b = R_UNIT_HI(R_TOKEN_UNIT(2u * unit));
+        r_store_bits(head->out, a, r_pass_bits(r_load_bits(head->in, a)));
         if (b != a)
-            r_store_bits(out, b, r_pass_bits(r_load_bits(in, b)));
+            r_store_bits(head->out, b, r_pass_bits(r_load_bits(head->in, b)));
     }
 }
 
-R_INLINE void r_turn_token(R_MEM uint tensor, uint row_at, uint in_at, uint out_at) {
+R_INLINE void r_turn_head(R_MEM const r_token *token, const r_place *place, const r_head *head) {
+    R_UNROLL_UNITS
+    for (uint i = 0u; i < R_LAST; i += R_STEP)
+        r_turn_some(R_M token, place, head, false, i, i + R_STEP < R_LAST ? i + R_STEP : R_LAST);
+    r_pass_units(head);
+}
+
+// Of a token of which some pairs do not rotate. Kept small, for drivers compile long.
+R_INLINE void r_turn_kept(R_MEM const r_token *token, const r_place *place, const r_head *head) {
+    R_ROLLED
+    for (uint i = 0u; i < R_LAST; i++)
+        r_turn_some(R_M token, place, head, true, i, i + 1u);
+    r_pass_units(head);
+}
+
+R_INLINE r_head r_first_head(R_MEM uint k, uint2 at) {
+    return (r_head){(__global const r_in_unit *)memory->in[k] + at.x,
+                    (__global r_out_unit *)memory->out[k] + at.y};
+}
+
+// A token of all tensors; `at`: for each its first element of the input and of the output.
+R_INLINE void r_turn_token(R_MEM uint row_at, const uint2 *at, bool is_lone) {
     r_place place;
     r_token token;
-    bool has_keeps = false;
+    bool keeps = false;
     for (uint axis = 0u; axis < R_AXES; axis++) {
         place.rows[axis] = R_ROW(row_at + axis);
         place.duos[axis] = r_first_entry(R_M place.rows[axis], 0u) >> 1;
-        has_keeps = has_keeps || place.rows[axis] < 0;
+        keeps = keeps || place.rows[axis] < 0;
     }
-    if (!has_keeps && R_SHAPE(tensor + R_HEADS) == 1u) {
-        r_turn_head(R_M 0, false, &place, in_at, out_at);
+    if (is_lone && !keeps) {
+        for (uint k = 0u; k < R_SHAPE(R_TENSOR_COUNT); k++) {
+            r_head head = r_first_head(R_M k, at[k]);
+            r_turn_head(R_M 0, &place, &head);
+        }
         return;
     }
     R_UNROLL_UNITS
     for (uint i = 0u; i < R_SIDES * R_RUN_PAIR_UNITS; i++)
         token.sides[i] = r_read_side(R_M & place, i / R_SIDES, i % R_SIDES);
-    for (uint head = 0u; head < R_SHAPE(tensor + R_HEADS); head++) {
-        if (has_keeps) // a constant each time
-            r_turn_head(R_M & token, true, &place, in_at, out_at);
-        else
-            r_turn_head(R_M & token, false, &place, in_at, out_at);
-        in_at += R_SHAPE(tensor + R_IN_HEAD_STRIDE);
-        out_at += R_SHAPE(tensor + R_OUT_HEAD_STRIDE);
+    for (uint k = 0u; k < R_SHAPE(R_TENSOR_COUNT); k++) {
+        uint tensor = R_TENSORS + k * R_TENSOR_WORDS;
+        r_head head = r_first_head(R_M k, at[k]);
+        for (uint i = 0u; i < R_SHAPE(tensor + R_HEADS); i++) {
+            if (keeps)
+                r_turn_kept(R_M & token, &place, &head);
+            else
+                r_turn_head(R_M & token, &place, &head);
+            head.in += R_SHAPE(tensor + R_IN_HEAD_STRIDE);
+            head.out += R_SHAPE(tensor + R_OUT_HEAD_STRIDE);
+        }
     }
 }
 
-// What a work-group of one work-item does.
+// What a work-group of one work-item does: a tile of all tensors, numbered as the first tensor's.
 static void r_token_lane(R_MEM uint group) {
-    uint k = 0u;
-    for (uint i = 1u; i < R_SHAPE(R_TENSOR_COUNT); i++) {
-        if (group >= R_RANGE(R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS + R_LANE_FIRST))
-            k = i;
-    }
-    uint tensor = R_TENSORS + k * R_TENSOR_WORDS;
-    uint moving = R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS;
-    uint item = group - R_RANGE(moving + R_LANE_FIRST);
-    if (item >= R_RANGE(moving + R_LANES))
+    if (group >= R_RANGE(R_RANGE_TENSORS + R_LANES))
         return;
-    uint tile = item / R_SHAPE(tensor + R_SPAN);
-    uint batch = item % R_SHAPE(tensor + R_SPAN);
-    uint in_batch = R_RANGE(moving + R_IN_FIRST) + batch * R_SHAPE(tensor + R_IN_BATCH_STRIDE);
-    uint out_batch = R_RANGE(moving + R_OUT_FIRST) + batch * R_SHAPE(tensor + R_OUT_BATCH_STRIDE);
+    uint tile = group / R_SHAPE(R_TENSORS + R_SPAN);
+    uint batch = group % R_SHAPE(R_TENSORS + R_SPAN);
     uint row_batch = R_RANGE(R_ROW_FIRST) + batch * R_SHAPE(R_ROW_BATCH_STRIDE);
     uint first = tile * R_SHAPE(R_TILE_TOKENS);
     uint end = min(first + R_SHAPE(R_TILE_TOKENS), R_RANGE(R_TOKENS));
-    r_choose_slot(memory, k);
-    for (uint t = first; t < end; t++)
-        r_turn_token(R_M tensor, row_batch + t * R_AXES, in_batch + t * R_SHAPE(tensor + R_IN_TOKEN_STRIDE),
-                     out_batch + t * R_SHAPE(tensor + R_OUT_TOKEN_STRIDE));
+    bool is_lone = true;
+    for (uint k = 0u; k < R_SHAPE(R_TENSOR_COUNT); k++)
+        is_lone = is_lone && R_SHAPE(R_TENSORS + k * R_TENSOR_WORDS + R_HEADS) == 1u;
+    for (uint t = first; t < end; t++) {
+        uint2 at[R_MAX_DISPATCH_TENSORS];
+        for (uint k = 0u; k < R_SHAPE(R_TENSOR_COUNT); k++) {
+            uint tensor = R_TENSORS + k * R_TENSOR_WORDS;
+            uint moving = R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS;
+            at[k].x = R_RANGE(moving + R_IN_FIRST) + batch * R_SHAPE(tensor + R_IN_BATCH_STRIDE) +
+                      t * R_SHAPE(tensor + R_IN_TOKEN_STRIDE);
+            at[k].y = R_RANGE(moving + R_OUT_FIRST) + batch * R_SHAPE(tensor + R_OUT_BATCH_STRIDE) +
+                      t * R_SHAPE(tensor + R_OUT_TOKEN_STRIDE);
+        }
+        r_turn_token(R_M row_batch + t * R_AXES, at, is_lone);
+    }
 }

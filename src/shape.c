@@ -66,8 +66,10 @@ static void write_tensors(uint32_t *words, const rope2d_piece *piece, uint32_t u
     for (uint32_t i = 0; i < piece->tensor_count; i++) {
         uint32_t *tensor = words + R_TENSORS + i * R_TENSOR_WORDS;
         const uint32_t heads = piece->tensors[i].tensor->heads;
-        const uint32_t lanes =
+        uint32_t lanes =
             piece->vector ? write_vector(tensor, piece, heads) : piece->batch * piece->tokens * heads * units;
+        if (piece->vector && piece->whole_tokens && i > 0)
+            lanes = 0;
         const uint32_t step = piece->vector ? 1 : group_size;
         write_tensor(tensor, &piece->tensors[i]);
         write_range(words + R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS, &piece->tensors[i], lane, lanes);

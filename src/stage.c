@@ -154,7 +154,9 @@ static bool suits_vectors(const rope2d_piece *piece, const rope2d_plan *plan,
                           const rope2d_stage_limits *limits) {
     const rope2d_units *units = rope2d_plan_vectors(plan);
     const uint32_t run = (units->flags & R_EIGHT_FLAG) != 0 ? 8 : 4;
-    if (units->count == 0 || (limits->tile_tokens == 0 && units->count > limits->vector_group))
+    if (units->count > 0 && limits->tile_tokens > 0)
+        return true;
+    if (units->count == 0 || units->count > limits->vector_group)
         return false;
     for (uint32_t i = 0; i < piece->tensor_count; i++)
         if (!is_aligned(&piece->tensors[i].in, run) || !is_aligned(&piece->tensors[i].out, run))
@@ -181,14 +183,18 @@ void rope2d_piece_choose(rope2d_piece *piece, const rope2d_plan *plan, const rop
     piece->vector = suits_vectors(piece, plan, limits);
     if (!piece->vector)
         return;
-    piece->tile_tokens = limits->tile_tokens > 0 ? limits->tile_tokens : limits->vector_group / units->count;
-    piece->lane_heads = limits->enough_lanes > 0 ? MOST_LANE_HEADS : UINT32_MAX;
-    while (piece->lane_heads > 1 && count_lanes(piece, units->count) < limits->enough_lanes)
+    piece->whole_tokens = limits->tile_tokens > 0;
+    piece->tile_tokens = piece->whole_tokens ? limits->tile_tokens : limits->vector_group / units->count;
+    piece->lane_heads = limits->enough_lanes > 0 && !piece->whole_tokens ? MOST_LANE_HEADS : UINT32_MAX;
+    while (!piece->whole_tokens && piece->lane_heads > 1 &&
+           count_lanes(piece, units->count) < limits->enough_lanes)
         piece->lane_heads /= 2;
 }
 
 static uint64_t groups_of(const rope2d_piece *piece, const rope2d_plan *plan,
                           const rope2d_stage_limits *limits, uint32_t tensor) {
+    if (piece->vector && piece->whole_tokens && tensor > 0)
+        return 0;
     if (piece->vector) {
         const uint64_t tiles = ((uint64_t)piece->tokens + piece->tile_tokens - 1) / piece->tile_tokens;
         return rope2d_product(tiles, rope2d_product(piece->batch, chunks_of(piece, tensor)));
@@ -282,7 +288,7 @@ static bool fits(const rope2d_cutter *cutter, rope2d_piece *piece, uint32_t batc
     if (!is_short(piece, cutter->plan))
         return false;
     piece->vector = false;
-    if (!cutter->work->single_only)
+    if (!cutter->work->single_only || cutter->limits.tile_tokens > 0)
         rope2d_piece_choose(piece, cutter->plan, &cutter->limits);
     return rope2d_piece_count(piece, cutter->plan, &cutter->limits);
 }

@@ -11,14 +11,14 @@
 #include "internal.h"
 
 typedef struct rope2d_stage_limits {
-    uint64_t buffer_bytes;     // largest buffer that a kernel can reach
-    uint64_t total_bytes;      // all staging of a piece
-    uint32_t slots;            // tensors of one dispatch, 1 to R_MAX_DISPATCH_TENSORS
-    uint32_t group_size;       // invocations of a workgroup that takes single units
-    uint32_t vector_group;     // and of one that takes vector units; 0: none does
-    uint32_t tile_tokens;      // not 0: an invocation has all units of as many tokens
-    uint32_t enough_lanes;     // 0: an invocation has all heads; else fewer, until there are so many
-    uint32_t max_groups;       // in x and in y
+    uint64_t buffer_bytes; // largest buffer that a kernel can reach
+    uint64_t total_bytes;  // all staging of a piece
+    uint32_t slots;        // tensors of one dispatch, 1 to R_MAX_DISPATCH_TENSORS
+    uint32_t group_size;   // invocations of a workgroup that takes single units
+    uint32_t vector_group; // and of one that takes vector units; 0: none does
+    uint32_t tile_tokens;  // not 0: an invocation has as many tokens whole, of all tensors, however they lie
+    uint32_t enough_lanes; // 0: an invocation has all heads; else fewer, until there are so many
+    uint32_t max_groups;   // in x and in y
     uint32_t offset_alignment; // bytes between tensors that share one buffer
     // Row numbers that a kernel can reach, and between the positions of two batch elements (0: shared): a
     // piece of several batch elements reaches over all that lie between. 0: no limit below 2^32.
@@ -55,6 +55,7 @@ typedef struct rope2d_piece {
     uint32_t tokens;
     bool vector;          // every tensor of the piece suits vector units
     uint32_t tile_tokens; // of vectors, as shaders/shape.h has it
+    bool whole_tokens;    // a workgroup has those of all tensors, and the first tensor counts them
     uint32_t lane_heads;
     uint64_t bytes;     // of staging, all tensors
     uint32_t groups[2]; // workgroups in x and y

@@ -214,11 +214,11 @@ static uint32_t divide(uint32_t n, uint32_t magic, uint32_t shifts) {
     return (high + ((n - high) >> (shifts & 1))) >> ((shifts >> 1) & 31);
 }
 
-static bool invoke_vector(struct dispatch *d, uint32_t group, uint32_t local) {
+static bool invoke_vector(struct dispatch *d, uint32_t group, uint32_t local, uint32_t k) {
     const uint32_t *w = d->words;
-    const uint32_t k = find_tensor(w, group);
+    const bool is_token_lane = d->e->limits.tile_tokens > 0;
     const uint32_t *t = w + R_TENSORS + k * R_TENSOR_WORDS;
-    const uint32_t *r = w + R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS;
+    const uint32_t *r = w + R_RANGE_TENSORS + (is_token_lane ? 0 : k) * R_RANGE_TENSOR_WORDS;
     const uint32_t item = group - r[R_LANE_FIRST];
     if (item >= r[R_LANES])
         return true;
@@ -227,7 +227,6 @@ static bool invoke_vector(struct dispatch *d, uint32_t group, uint32_t local) {
     const uint32_t chunk = item - tile * t[R_SPAN] - batch * t[R_CHUNKS];
     if (tile != item / t[R_SPAN] || batch != item % t[R_SPAN] / t[R_CHUNKS] || batch >= w[R_BATCH])
         return false;
-    const bool is_token_lane = d->e->limits.tile_tokens > 0;
     const uint32_t lane_token = is_token_lane ? 0 : (local * w[R_UNIT_MAGIC]) >> 16;
     if (!is_token_lane && lane_token != local / w[R_UNITS])
         return false;
@@ -243,12 +242,22 @@ static bool invoke_vector(struct dispatch *d, uint32_t group, uint32_t local) {
     return good;
 }
 
+// A token's lane has all tensors; the first counts them.
+static bool invoke_all(struct dispatch *d, uint32_t group, uint32_t local) {
+    bool good = true;
+    if (d->e->limits.tile_tokens == 0)
+        return invoke_vector(d, group, local, find_tensor(d->words, group));
+    for (uint32_t k = 0; good && k < d->words[R_TENSOR_COUNT]; k++)
+        good = invoke_vector(d, group, local, k);
+    return good;
+}
+
 // What they write is compared in the end: an element that no group rotates is not as expected.
 static bool run_groups(struct dispatch *d) {
     bool good = true;
     for (uint32_t group = 0; good && group < d->piece->groups[0] * d->piece->groups[1]; group++)
         for (uint32_t local = 0; good && local < d->e->limits.vector_group; local++)
-            good = invoke_vector(d, group, local);
+            good = invoke_all(d, group, local);
     return good;
 }
 
@@ -285,7 +294,7 @@ static bool side_is_good(const struct example *e, const rope2d_piece *p, const r
     const bool aligned = strides % run == 0 && side->offset % 16 == 0;
     const bool good = side->bytes % 4 == 0 && side->bytes <= e->limits.buffer_bytes &&
                       side->offset % e->limits.offset_alignment == 0 && side->offset % 4 == 0 &&
-                      side->offset >= *end && (!p->vector || aligned);
+                      side->offset >= *end && (!p->vector || e->limits.tile_tokens > 0 || aligned);
     *end = side->offset + side->bytes;
     return good && *end <= p->bytes;
 }

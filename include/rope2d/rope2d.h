@@ -137,10 +137,11 @@ typedef enum rope2d_backend {
 } rope2d_backend;
 
 typedef enum rope2d_table {
-    ROPE2D_TABLE_AUTO = 0,   // what suits the device
-    ROPE2D_TABLE_BUFFER = 1, // (cos, sin) as pairs of fp32 in a buffer
-    ROPE2D_TABLE_TEXTURE =
-        2, // two (cos, sin) pairs to a texel of an RGBA fp32 image, fetched and never filtered
+    ROPE2D_TABLE_AUTO = 0,    // what suits the device
+    ROPE2D_TABLE_BUFFER = 1,  // (cos, sin) as pairs of fp32 in a buffer
+    ROPE2D_TABLE_TEXTURE = 2, // two (cos, sin) pairs to a texel of an RGBA fp32 image, fetched and never
+                              // filtered; on PoCL, whose images are slow, for callers' kernels: its plans
+                              // read a buffer of the same values beside it
     ROPE2D_TABLE_COUNT
 } rope2d_table;
 

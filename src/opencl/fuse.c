@@ -31,7 +31,7 @@ rope2d_status rope2d_opencl_positions_get_table(const rope2d_positions *position
         return rope2d_fail(&front->host, ROPE2D_ERROR_LIMIT,
                            "positions: larger than the device's buffers of %llu bytes",
                            (unsigned long long)front->info.max_buffer_range);
-    table->table = window->table;
+    table->table = window->image ? window->image : window->table;
     table->rows = window->rows;
     table->kind = positions->table_kind;
     table->texture_fold = window->fold;

@@ -179,7 +179,8 @@ void rope2d_cl_memory_release(const rope2d_cl_device *device, cl_mem *memory);
 // the positions do; of larger ones each apply makes a window for the tokens in work.
 typedef struct rope2d_cl_window {
     cl_mem rows;
-    cl_mem table;
+    cl_mem table;        // that kernels read
+    cl_mem image;        // for callers, where the table is a texture and kernels read a buffer
     uint32_t fold;       // texture: log2 of its width
     uint32_t table_rows; // rows are clamped below this
     bool is_whole;       // row numbers begin at batch element 0, token 0 of the positions, not of the work
@@ -235,13 +236,17 @@ typedef struct rope2d_cl_variant {
 } rope2d_cl_variant;
 
 typedef struct rope2d_cl_plan {
-    rope2d_cl_variant single;
+    rope2d_cl_variant single; // nothing where `vector` takes everything
     rope2d_cl_variant vector; // nothing where the pattern has no vector units
-    bool takes_tokens;        // its work-items have tokens whole: shaders/token.h
+    bool takes_tokens;        // its work-items have tokens whole, wherever they lie: shaders/token.h
 } rope2d_cl_plan;
 
 rope2d_plan_create_fn rope2d_opencl_plan_create;
 rope2d_plan_destroy_fn rope2d_opencl_plan_destroy;
+
+// Whether the device is PoCL, where a texel is a function call and takes eight times as long as a load:
+// kernels read a buffer there, beside which the image of a table that is a texture stands for callers.
+bool rope2d_cl_is_pocl(const rope2d_device *front);
 
 // A kernel of its own for each use: clSetKernelArg is the one call that is not thread-safe.
 rope2d_status rope2d_cl_kernel_create(const rope2d_cl_device *device, const rope2d_cl_variant *variant,

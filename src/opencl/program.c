@@ -32,13 +32,20 @@ typedef struct kernel_kind {
     const rope2d_units *units;
 } kernel_kind;
 
+bool rope2d_cl_is_pocl(const rope2d_device *front) {
+    return front->info.is_software && strstr(front->info.driver, "(PoCL)") != NULL;
+}
+
+static bool reads_texture(const rope2d_plan *plan) {
+    return plan->table_kind == ROPE2D_TABLE_TEXTURE && !rope2d_cl_is_pocl(plan->device);
+}
+
 // Drivers that compile work-items which run by themselves into vectors of the CPU. Measured: PoCL 3.1, where
 // the lanes of shaders/vector.h reach 0.35 of a copy and tokens 0.9. Rusticl on llvmpipe, of the same type,
 // is the other way about: its lanes are the vectors.
 static bool takes_tokens(const rope2d_plan *plan) {
     const uint32_t other = R_TWO_ANGLES_FLAG | R_HEAD_TABLE_FLAG | R_FACTORED_FLAG;
-    return plan->device->info.is_software && strstr(plan->device->info.driver, "(PoCL)") != NULL &&
-           (rope2d_plan_vectors(plan)->flags & other) == 0;
+    return rope2d_cl_is_pocl(plan->device) && (rope2d_plan_vectors(plan)->flags & other) == 0;
 }
 
 static kernel_kind choose_kind(const rope2d_plan *plan, bool vector) {
@@ -89,7 +96,7 @@ static rope2d_status build(const rope2d_plan *plan, const rope2d_cl_source *sour
     snprintf(options, sizeof(options),
              "-cl-std=CL1.2 -DR_IN=%uu -DR_OUT=%uu -DR_VECTOR=%d -DR_FLAGS=%uu -DR_TEXTURE=%d",
              (unsigned)plan->in, (unsigned)plan->out, kind->vector, (unsigned)kind->units->flags,
-             plan->table_kind == ROPE2D_TABLE_TEXTURE);
+             reads_texture(plan));
     if (kind->tokens)
         add_token_options(options, strlen(options), plan, kind->units);
     const size_t length = strlen(options);
@@ -157,12 +164,12 @@ rope2d_status rope2d_opencl_plan_create(rope2d_plan *plan) {
     plan->impl = own;
     plan->tensors_per_dispatch = R_MAX_DISPATCH_TENSORS;
     snprintf(plan->kernel, sizeof(plan->kernel), KERNEL_NAME "_%s_%s_%s%s", types[plan->in], types[plan->out],
-             plan->table_kind == ROPE2D_TABLE_TEXTURE ? "texture" : "buffer",
-             plan->pattern.angles == 2 ? "_two" : "");
+             reads_texture(plan) ? "texture" : "buffer", plan->pattern.angles == 2 ? "_two" : "");
     OWN(rope2d_cl_source_create(front, KERNEL_FILE, &source));
-    OWN(variant_create(plan, &source, false, &own->single));
-    own->takes_tokens = takes_tokens(plan);
-    if (vectors->count > 0 && (own->takes_tokens || vectors->count <= front->info.max_group_size))
+    own->takes_tokens = vectors->count > 0 && takes_tokens(plan);
+    if (!own->takes_tokens)
+        OWN(variant_create(plan, &source, false, &own->single));
+    if (own->takes_tokens || (vectors->count > 0 && vectors->count <= front->info.max_group_size))
         OWN(variant_create(plan, &source, true, &own->vector));
 fail:
     rope2d_cl_source_destroy(front, &source);

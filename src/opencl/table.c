@@ -55,7 +55,7 @@ fail:
 }
 
 static rope2d_status texture_create(const rope2d_device *front, const float *entries, uint64_t count,
-                                    rope2d_cl_window *window) {
+                                    rope2d_cl_window *window, cl_mem *image) {
     const rope2d_cl_device *device = front->impl;
     const rope2d_cl *cl = &device->cl;
     rope2d_status status = ROPE2D_OK;
@@ -77,11 +77,10 @@ static rope2d_status texture_create(const rope2d_device *front, const float *ent
         if (entries && count > 0)
             memcpy(padded, entries, (size_t)count * ENTRY_BYTES);
     }
-    CL_MAKE(window->table,
-            cl->CreateImage(device->context, CL_MEM_READ_ONLY | (padded ? CL_MEM_COPY_HOST_PTR : 0), &format,
-                            &shape, padded, &cl_code));
+    CL_MAKE(*image, cl->CreateImage(device->context, CL_MEM_READ_ONLY | (padded ? CL_MEM_COPY_HOST_PTR : 0),
+                                    &format, &shape, padded, &cl_code));
     if (!padded)
-        OWN(write_texels(device, window->table, window->fold, entries, count));
+        OWN(write_texels(device, *image, window->fold, entries, count));
 fail:
     rope2d_release(cl->host, padded, bytes, 1);
     return status;
@@ -93,9 +92,10 @@ static rope2d_status fill_window(const rope2d_positions *positions, const int32_
     const rope2d_cl_device *device = front->impl;
     rope2d_status status = ROPE2D_OK;
     OWN(rope2d_cl_buffer_create(device, row_count * sizeof(*rows), rows, &window->rows));
-    if (positions->table_kind == ROPE2D_TABLE_TEXTURE)
-        OWN(texture_create(front, entries, entry_count, window));
-    else
+    const bool is_texture = positions->table_kind == ROPE2D_TABLE_TEXTURE, is_pocl = rope2d_cl_is_pocl(front);
+    if (is_texture && (!is_pocl || window->is_whole)) // no caller sees other windows
+        OWN(texture_create(front, entries, entry_count, window, is_pocl ? &window->image : &window->table));
+    if (!is_texture || is_pocl)
         OWN(rope2d_cl_buffer_create(device, entry_count * ENTRY_BYTES, entries, &window->table));
 fail:
     return status;
@@ -157,6 +157,7 @@ uint64_t rope2d_cl_window_tokens(const rope2d_positions *positions) {
 void rope2d_cl_window_destroy(const rope2d_cl_device *device, rope2d_cl_window *window) {
     rope2d_cl_memory_release(device, &window->rows);
     rope2d_cl_memory_release(device, &window->table);
+    rope2d_cl_memory_release(device, &window->image);
 }
 
 // Each row number of the tokens gets a copy of its row of the table, so the window needs as much as it has
