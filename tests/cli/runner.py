@@ -25,6 +25,7 @@ class Runner:
         self.is_quick = os.environ.get("ROPE2D_QUICK") == "1"
         self.passed = self.failed = self.skipped = 0
         self.last = None
+        self.file_shim = ""
         self.devices = []
         self.has_textures = {}
 

@@ -67,12 +67,17 @@ static int find_cases(const char *folder, struct folders *folders) {
     }
     size_t before = folders->count;
     int result = STATUS_OK;
-    for (struct dirent *entry; !result && (entry = readdir(directory));) {
+    errno = 0;
+    for (struct dirent *entry; !result && (entry = readdir(directory)); errno = 0) {
         if (*entry->d_name == '.')
             continue;
         result = add_folder(folders, folder, entry->d_name);
         if (!result && !golden_case_is_there(folders->paths[folders->count - 1]))
             free(folders->paths[--folders->count]);
+    }
+    if (!result && errno) { // of readdir: what it did not list would not be checked
+        message("%s: %s", folder, strerror(errno));
+        result = STATUS_USAGE;
     }
     closedir(directory);
     if (!result && folders->count == before) {

@@ -48,9 +48,14 @@ int folder_find_cases(const char *folder, char ***paths, size_t *count) {
         return STATUS_USAGE;
     }
     int result = STATUS_OK;
-    for (struct dirent *entry; !result && (entry = readdir(directory)) != NULL;)
+    errno = 0;
+    for (struct dirent *entry; !result && (entry = readdir(directory)) != NULL; errno = 0)
         if (*entry->d_name != '.' && join(folder, entry->d_name, path) && golden_case_is_there(path))
             result = append(paths, count, path);
+    if (!result && errno) { // of readdir: what it did not list would not be run
+        message("%s: %s", folder, strerror(errno));
+        result = STATUS_USAGE;
+    }
     closedir(directory);
     if (!result && !*count) {
         message("%s: holds no case.json, nor does a folder in it", folder);
