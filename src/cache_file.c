@@ -2,9 +2,14 @@
 //
 // Caches on disk. A file is written under a name that nobody can guess or has taken, beside its place, and
 // moved there whole; it is read only where nobody else could have written it.
+#if defined(_WIN32) && !defined(_CRT_RAND_S)
+#define _CRT_RAND_S // stdlib.h has rand_s
+#endif
+
 #include "cache.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void warn(const rope2d_host *host, const char *path, const char *what, long code) {
@@ -26,19 +31,17 @@ static char *temporary_name(const rope2d_host *host, const char *path, uint64_t 
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 
-// XXXXXX becomes a number; CREATE_NEW refuses a name that is taken.
+// XXXXXX becomes a number of the system's that nobody can tell before; CREATE_NEW refuses a name that is
+// taken.
 static HANDLE create_new(char *name, uint64_t size) {
     const size_t end = strlen(name) - 6;
-    LARGE_INTEGER ticks;
-    for (unsigned attempt = 0; attempt < 16; attempt++) {
-        QueryPerformanceCounter(&ticks);
-        const unsigned number = (unsigned)ticks.QuadPart ^ GetCurrentThreadId() << 16 ^ GetCurrentProcessId();
-        (void)snprintf(name + end, (size_t)size - end, "%08x", number + attempt);
-        HANDLE file = CreateFileA(name, GENERIC_WRITE, 0, NULL, CREATE_NEW, FILE_ATTRIBUTE_NORMAL, NULL);
-        if (file != INVALID_HANDLE_VALUE || GetLastError() != ERROR_FILE_EXISTS)
-            return file;
+    unsigned high = 0, low = 0;
+    if (rand_s(&high) != 0 || rand_s(&low) != 0) {
+        SetLastError(ERROR_GEN_FAILURE);
+        return INVALID_HANDLE_VALUE;
     }
-    return INVALID_HANDLE_VALUE;
+    (void)snprintf(name + end, (size_t)size - end, "%08x%08x", high, low);
+    return CreateFileA(name, GENERIC_WRITE, 0, NULL, CREATE_NEW, FILE_ATTRIBUTE_NORMAL, NULL);
 }
 
 static bool write_moved(char *name, uint64_t name_size, const char *path, const rope2d_blob *data,
@@ -98,7 +101,6 @@ bool rope2d_cache_read(const rope2d_host *host, const char *path, rope2d_blob *d
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -32,6 +32,9 @@ HEAD = """// SPDX-License-Identifier: MIT
 #ifndef __USE_MINGW_ANSI_STDIO
 #define __USE_MINGW_ANSI_STDIO 1
 #endif
+#ifndef _CRT_RAND_S
+#define _CRT_RAND_S
+#endif
 #else
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: MIT
+#if defined(_WIN32) && !defined(_CRT_RAND_S)
+#define _CRT_RAND_S // stdlib.h has rand_s
+#endif
+
 #include "output_file.h"
 
 #include <errno.h>
@@ -9,7 +13,10 @@
 #include "message.h"
 
 #ifdef _WIN32
-#include <process.h>
+#include <fcntl.h>
+#include <io.h>
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
 #else
 #include <unistd.h>
 #endif
@@ -22,17 +29,36 @@ static bool fail(struct output_file *output, int error) {
 
 #ifdef _WIN32
 
+#define PLACEHOLDER ".XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX"
+enum { DIGITS = sizeof PLACEHOLDER - 2 };
+
+// The system's random numbers, and a name that is taken is refused. Not every C library there knows fopen's
+// "x".
 static FILE *open_beside(char *name) {
-    for (unsigned attempt = 0; attempt < 16; ++attempt) {
-        snprintf(name + strlen(name) - 6, 7, "%06x", ((unsigned)_getpid() * 16 + attempt) & 0xffffffu);
-        FILE *file = fopen(name, "wbx");
-        if (file)
-            return file;
+    char *end = name + strlen(name) - DIGITS;
+    for (int i = 0; i < DIGITS; i += 8) {
+        unsigned number;
+        if (rand_s(&number))
+            return NULL;
+        snprintf(end + i, 9, "%08x", number);
     }
-    return NULL;
+    int descriptor = _open(name, _O_WRONLY | _O_CREAT | _O_EXCL | _O_BINARY, _S_IREAD | _S_IWRITE);
+    FILE *file = descriptor >= 0 ? _fdopen(descriptor, "wb") : NULL;
+    if (!file && descriptor >= 0)
+        (void)_close(descriptor);
+    return file;
+}
+
+static bool move(const char *from, const char *to) {
+    if (MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING))
+        return true;
+    errno = GetLastError() == ERROR_DISK_FULL ? ENOSPC : EACCES;
+    return false;
 }
 
 #else
+
+#define PLACEHOLDER ".XXXXXX"
 
 // mkstemp's file is its user's alone: an output has the rights that any new file has.
 static FILE *open_beside(char *name) {
@@ -51,11 +77,15 @@ static FILE *open_beside(char *name) {
     return file;
 }
 
+static bool move(const char *from, const char *to) {
+    return rename(from, to) == 0;
+}
+
 #endif
 
 bool output_file_open(struct output_file *output, const char *path) {
     struct stat found;
-    size_t size = strlen(path) + 8;
+    size_t size = strlen(path) + sizeof PLACEHOLDER;
     *output = (struct output_file){.path = path};
     if (stat(path, &found) == 0 && !S_ISREG(found.st_mode)) {
         message("%s: cannot be written: is there and is not a regular file", path);
@@ -64,7 +94,7 @@ bool output_file_open(struct output_file *output, const char *path) {
     char *beside = malloc(size);
     if (!beside)
         return fail(output, 0);
-    snprintf(beside, size, "%s.XXXXXX", path);
+    snprintf(beside, size, "%s" PLACEHOLDER, path);
     errno = 0;
     output->file = open_beside(beside);
     if (!output->file) {
@@ -98,10 +128,7 @@ bool output_file_close(struct output_file *output, bool is_good) {
 }
 
 bool output_file_place(struct output_file *output) {
-#ifdef _WIN32
-    (void)remove(output->path);
-#endif
-    if (rename(output->beside, output->path) != 0)
+    if (!move(output->beside, output->path))
         return fail(output, errno);
     free(output->beside);
     output->beside = NULL;
