@@ -34,7 +34,7 @@ struct scene {
     uint32_t batch, heads;
     uint64_t tokens, first_token;
     bool in_place, is_finite, is_large; // large: as past the caches
-    bool is_split, is_swapped;          // its two heads as two tensors
+    bool is_split, is_swapped;          // its heads as two tensors
     rope2d_checked_tensor tensor;
 };
 
@@ -47,6 +47,8 @@ static void draw_spec(struct scene *s, const rope2d_turn_kernel *kernel) {
     *spec = (rope2d_spec){.struct_size = sizeof(*spec), .axes = 1 + below(MAX_AXES)};
     spec->head_dim = below(3) ? dims[below(8)] : 2 * kernel->pairs + below(MAX_DIM - 2 * kernel->pairs);
     spec->rotary_dim = below(2) ? spec->head_dim / 2 * 2 : 2 + 2 * below(spec->head_dim / 2);
+    if (kernel->shares && below(2)) // two steps and a half
+        spec->rotary_dim = spec->head_dim = 5 * kernel->pairs;
     spec->rotary_begin = below(spec->head_dim - spec->rotary_dim + 1);
     spec->pairing = ROPE2D_PAIRING_INTERLEAVED;
     if (kernel->pairing == ROPE2D_KERNEL_HALF)
@@ -143,15 +145,16 @@ static unsigned char *exact_input(const struct scene *s, rope2d_element type) {
     return bytes;
 }
 
-// Two heads as two tensors.
-static void split(const rope2d_checked_tensor *tensor, uint32_t element, bool swaps,
-                  rope2d_checked_tensor heads[2]) {
-    for (int i = 0; i < 2; i++) {
-        heads[i] = *tensor;
-        heads[i].heads = 1;
-    }
-    heads[!swaps].in.first += element * tensor->in.head_stride;
-    heads[!swaps].out.first += element * tensor->out.head_stride;
+// The heads of one tensor as two tensors: of two heads one each, else two and the rest.
+static void split(const struct scene *s, const rope2d_checked_tensor *tensor, uint32_t element,
+                  rope2d_checked_tensor parts[2]) {
+    rope2d_checked_tensor *first = &parts[s->is_swapped];
+    rope2d_checked_tensor *rest = &parts[!s->is_swapped];
+    *first = *rest = *tensor;
+    first->heads = tensor->heads == 2 ? 1 : 2;
+    rest->heads = tensor->heads - first->heads;
+    rest->in.first += (int64_t)element * first->heads * tensor->in.head_stride;
+    rest->out.first += (int64_t)element * first->heads * tensor->out.head_stride;
 }
 
 static void run(const struct scene *s, rope2d_plan *plan, const rope2d_positions *positions,
@@ -167,13 +170,14 @@ static void run(const struct scene *s, rope2d_plan *plan, const rope2d_positions
         tensor.in.first = output + first;
     }
     tensor.out.first = output + first;
-    rope2d_checked_tensor heads[2];
-    split(&tensor, rope2d_element_size(plan->in), s->is_swapped, heads);
+    rope2d_checked_tensor parts[2] = {tensor};
+    if (s->is_split)
+        split(s, &tensor, rope2d_element_size(plan->in), parts);
     const rope2d_work work = {.batch = s->batch,
                               .first_token = s->first_token,
                               .tokens = s->tokens,
                               .tensor_count = s->is_split ? 2 : 1,
-                              .tensors = s->is_split ? heads : &tensor};
+                              .tensors = parts};
     rope2d_cpu_job job = {.plan = plan, .positions = positions, .work = &work, .vector = vector};
     rope2d_cpu_job_fill(&job);
     job.streams = vector && s->is_large;
@@ -182,8 +186,8 @@ static void run(const struct scene *s, rope2d_plan *plan, const rope2d_positions
     const uint64_t cut = below((uint32_t)job.heads);
     const rope2d_control control = rope2d_control_enter();
     if (vector && s->is_split) {
-        rope2d_vector_tokens(&job, 0, cut / 2);
-        rope2d_vector_tokens(&job, cut / 2, job.heads / 2);
+        rope2d_vector_tokens(&job, 0, cut / s->heads);
+        rope2d_vector_tokens(&job, cut / s->heads, job.heads / s->heads);
     } else {
         (vector ? rope2d_vector_heads : rope2d_portable_heads)(&job, &tensor, 0, cut);
         (vector ? rope2d_vector_heads : rope2d_portable_heads)(&job, &tensor, cut, job.heads);
@@ -222,7 +226,7 @@ static bool try_seed(rope2d_device *device, const rope2d_turn_kernel *kernel) {
     s.is_finite = below(3) != 0;
     s.is_large = below(2) != 0;
     draw_spec(&s, kernel);
-    s.is_split = s.heads == 2 && s.spec.freq_heads == 1 && below(4) != 0;
+    s.is_split = s.heads >= 2 && s.spec.freq_heads == 1 && below(2) != 0;
     s.is_swapped = below(2) != 0;
     const uint32_t tokens = 1 + below(MAX_TOKENS);
     s.first_token = below(tokens);

@@ -37,6 +37,11 @@ typedef struct rope2d_turn {
     const rope2d_block *blocks;
     uint32_t block_count;
     uint32_t steps; // of all blocks
+    // Where the heads of a second tensor follow: 1 more than they are, and how far they are from the first's
+    // end.
+    uint32_t jump;
+    ptrdiff_t in_jump;
+    ptrdiff_t out_jump;
 } rope2d_turn;
 
 typedef void rope2d_turn_fn(const rope2d_turn *turn);

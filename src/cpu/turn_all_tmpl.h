@@ -14,6 +14,7 @@
 //     doubled(p)                     the same of half as many pairs: each cosine twice, each sine with the
 //                                    signs that it has in a pair's two sums, - and +
 //     even_odd(p)                    .ce, .co, .se, .so: those of even pairs and of odd ones
+//     BLOCK_STEPS, EVEN_ODD_STEPS    as many steps as registers have room for, with 2 vectors each and with 4
 //
 // and with HAS_SHARED
 //
@@ -34,6 +35,7 @@
 
 #define NAME           half_f32
 #define STEP_BYTES     (4 * WIDTH)
+#define STEPS          BLOCK_STEPS
 #define ENTRIES(i, at) const real_entries e##i = split(at);
 #define READ(i, at)    HALF_READ(load, i, at)
 #define WRITE(i, at)   HALF_WRITE(store, i, at)
@@ -44,6 +46,7 @@
 
 #define NAME           interleaved_f32
 #define STEP_BYTES     (4 * WIDTH)
+#define STEPS          BLOCK_STEPS
 #define ENTRIES(i, at) const real_entries e##i = doubled(at);
 #define READ(i, at)    const REAL x##i = load(in + (at));
 #define WRITE(i, at)   PAIR_WRITE(store, i, at)
@@ -52,6 +55,7 @@
 #if HAS_F16
 #define NAME           half_f16
 #define STEP_BYTES     (2 * WIDTH)
+#define STEPS          BLOCK_STEPS
 #define ENTRIES(i, at) const real_entries e##i = split(at);
 #define READ(i, at)    HALF_READ(load_f16, i, at)
 #define WRITE(i, at)   HALF_WRITE(store_f16, i, at)
@@ -59,6 +63,7 @@
 
 #define NAME           interleaved_f16
 #define STEP_BYTES     (2 * WIDTH)
+#define STEPS          BLOCK_STEPS
 #define ENTRIES(i, at) const real_entries e##i = doubled(at);
 #define READ(i, at)    const REAL x##i = load_f16(in + (at));
 #define WRITE(i, at)   PAIR_WRITE(store_f16, i, at)
@@ -68,6 +73,7 @@
 // Words of two lo and words of two hi: the even ones and the odd ones are turned apart.
 #define NAME           half_bf16
 #define STEP_BYTES     (4 * HALF_WIDTH)
+#define STEPS          EVEN_ODD_STEPS
 #define ENTRIES(i, at) const even_odd_entries e##i = even_odd(at);
 #define READ(i, at)                                                                                          \
     const WORDS x##i = load_words(in + (at));                                                                \
@@ -95,6 +101,7 @@
 // A word is a pair.
 #define NAME           interleaved_bf16
 #define STEP_BYTES     (4 * HALF_WIDTH)
+#define STEPS          BLOCK_STEPS
 #define ENTRIES(i, at) const half_entries e##i = half_split(at);
 #define READ(i, at)    const WORDS x##i = load_words(in + (at));
 #define WRITE(i, at)                                                                                         \

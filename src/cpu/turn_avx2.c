@@ -13,15 +13,16 @@
 #define OP static __forceinline
 #endif
 
-#define REAL         __m256
-#define WIDTH        8
-#define HALF         __m256
-#define HALF_WIDTH   8
-#define WORDS        __m256i
-#define HAS_F16      1
-#define BLOCK_STEPS  5
-#define HAS_SHARED   0
-#define half_entries real_entries
+#define REAL           __m256
+#define WIDTH          8
+#define HALF           __m256
+#define HALF_WIDTH     8
+#define WORDS          __m256i
+#define HAS_F16        1
+#define BLOCK_STEPS    5
+#define EVEN_ODD_STEPS 4
+#define HAS_SHARED     0
+#define half_entries   real_entries
 
 typedef struct real_entries {
     REAL c, s;
@@ -142,7 +143,7 @@ OP even_odd_entries even_odd(const float *entries) {
 const rope2d_turn_kernel rope2d_turn_avx2[6] = {
     {"half_f32_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 8, 32, BLOCK_STEPS, false, half_f32},
     {"half_f16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F16, 8, 16, BLOCK_STEPS, false, half_f16},
-    {"half_bf16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, BLOCK_STEPS, HAS_SHARED,
+    {"half_bf16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, EVEN_ODD_STEPS, HAS_SHARED,
      half_bf16},
     {"interleaved_f32_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 4, 32, BLOCK_STEPS,
      false, interleaved_f32},

@@ -14,14 +14,15 @@
 #endif
 
 // bf16 goes by 16 pairs at a time as well, in two vectors of 256 bits.
-#define REAL        __m512
-#define WIDTH       16
-#define HALF        __m256
-#define HALF_WIDTH  8
-#define WORDS       __m256i
-#define HAS_F16     0
-#define BLOCK_STEPS 5
-#define HAS_SHARED  1
+#define REAL           __m512
+#define WIDTH          16
+#define HALF           __m256
+#define HALF_WIDTH     8
+#define WORDS          __m256i
+#define HAS_F16        0
+#define BLOCK_STEPS    5
+#define EVEN_ODD_STEPS 5
+#define HAS_SHARED     1
 
 typedef struct real_entries {
     REAL c, s;
@@ -156,8 +157,8 @@ OP void store_both(void *p, void *q, WORDS w) {
 const rope2d_turn_kernel rope2d_turn_avx512[4] = {
     {"half_f32_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F32, 16, 64, BLOCK_STEPS, false,
      half_f32},
-    {"half_bf16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, BLOCK_STEPS, HAS_SHARED,
-     half_bf16},
+    {"half_bf16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, EVEN_ODD_STEPS,
+     HAS_SHARED, half_bf16},
     {"interleaved_f32_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 8, 64, BLOCK_STEPS,
      false, interleaved_f32},
     {"interleaved_bf16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 8, 32, BLOCK_STEPS,

@@ -14,15 +14,16 @@
 #define OP static __forceinline
 #endif
 
-#define REAL         float32x4_t
-#define WIDTH        4
-#define HALF         float32x4_t
-#define HALF_WIDTH   4
-#define WORDS        uint32x4_t
-#define HAS_F16      1
-#define BLOCK_STEPS  5
-#define HAS_SHARED   0
-#define half_entries real_entries
+#define REAL           float32x4_t
+#define WIDTH          4
+#define HALF           float32x4_t
+#define HALF_WIDTH     4
+#define WORDS          uint32x4_t
+#define HAS_F16        1
+#define BLOCK_STEPS    5
+#define EVEN_ODD_STEPS 5
+#define HAS_SHARED     0
+#define half_entries   real_entries
 
 typedef struct real_entries {
     REAL c, s;
@@ -120,7 +121,7 @@ OP even_odd_entries even_odd(const float *entries) {
 const rope2d_turn_kernel rope2d_turn_neon[6] = {
     {"half_f32_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, BLOCK_STEPS, false, half_f32},
     {"half_f16_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_F16, 4, 8, BLOCK_STEPS, false, half_f16},
-    {"half_bf16_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 8, 16, BLOCK_STEPS, HAS_SHARED,
+    {"half_bf16_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 8, 16, EVEN_ODD_STEPS, HAS_SHARED,
      half_bf16},
     {"interleaved_f32_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 2, 16, BLOCK_STEPS,
      false, interleaved_f32},

@@ -14,15 +14,16 @@
 #define OP static __forceinline
 #endif
 
-#define REAL         __m128
-#define WIDTH        4
-#define HALF         __m128
-#define HALF_WIDTH   4
-#define WORDS        __m128i
-#define HAS_F16      0
-#define BLOCK_STEPS  3
-#define HAS_SHARED   0
-#define half_entries real_entries
+#define REAL           __m128
+#define WIDTH          4
+#define HALF           __m128
+#define HALF_WIDTH     4
+#define WORDS          __m128i
+#define HAS_F16        0
+#define BLOCK_STEPS    2
+#define EVEN_ODD_STEPS 2
+#define HAS_SHARED     0
+#define half_entries   real_entries
 
 typedef struct real_entries {
     REAL c, s;
@@ -118,7 +119,7 @@ OP even_odd_entries even_odd(const float *entries) {
 
 const rope2d_turn_kernel rope2d_turn_sse2[4] = {
     {"half_f32_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, BLOCK_STEPS, false, half_f32},
-    {"half_bf16_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 8, 16, BLOCK_STEPS, HAS_SHARED,
+    {"half_bf16_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 8, 16, EVEN_ODD_STEPS, HAS_SHARED,
      half_bf16},
     {"interleaved_f32_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 2, 16, BLOCK_STEPS,
      false, interleaved_f32},

@@ -5,7 +5,7 @@
 //     TURN_FN           how a function of the instruction set begins
 //     NAME              of the kernel's function
 //     STEP_BYTES        from a step's first byte to the next step's
-//     BLOCK_STEPS       3 or 5: as many steps' cosines and sines as registers have room for
+//     STEPS             2 to 5: as many steps' cosines and sines as registers have room for
 //     ENTRIES(i, at)    declares what step i keeps in registers of the (cos, sin) of its pairs, from `at` on
 //     READ(i, at)       declares what step i reads from byte `at` of in on
 //     WRITE(i, at)      turns it and writes it at byte `at` of out on
@@ -35,12 +35,16 @@
         READ_SHARED(i, (size_t)(i)*STEP_BYTES, other *in_inner)                                              \
         WRITE_SHARED(i, (size_t)(i)*STEP_BYTES, other *out_inner)                                            \
     }
+#define NEXT(in_by, out_by)                                                                                  \
+    in += in_by;                                                                                             \
+    out += out_by;                                                                                           \
+    in_hi += in_by;                                                                                          \
+    out_hi += out_by;
 #define HEADS(steps)                                                                                         \
     for (uint32_t n = heads; n > 0; n--) {                                                                   \
-        steps in += in_inner;                                                                                \
-        out += out_inner;                                                                                    \
-        in_hi += in_inner;                                                                                   \
-        out_hi += out_inner;                                                                                 \
+        steps NEXT(in_inner, out_inner) if (n == jump) {                                                     \
+            NEXT(turn->in_jump, turn->out_jump)                                                              \
+        }                                                                                                    \
     }                                                                                                        \
     break;
 
@@ -48,6 +52,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
     // Else they would be read again after every store.
     const ptrdiff_t in_inner = turn->in_inner;
     const ptrdiff_t out_inner = turn->out_inner;
+    const uint32_t jump = turn->jump;
     const rope2d_block *const end = turn->blocks + turn->block_count;
     uint32_t head = 0;
     for (uint32_t o = 0; o < turn->outer; o += head == 0) {
@@ -74,7 +79,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
                 TABLE(1)
                 HEADS(LAST_TWO(0, 1))
             }
-#if BLOCK_STEPS > 3
+#if STEPS > 2
             case 3: {
                 TABLE(0)
                 TABLE(1)
@@ -87,6 +92,8 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
                 TABLE(2)
                 HEADS(STEP(0) LAST_TWO(1, 2))
             }
+#endif
+#if STEPS > 3
             case 4: {
                 TABLE(0)
                 TABLE(1)
@@ -94,20 +101,15 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
                 TABLE(3)
                 HEADS(STEP(0) STEP(1) LAST_TWO(2, 3))
             }
-            default: {
+#endif
+#if STEPS > 4
+            case 5: {
                 TABLE(0)
                 TABLE(1)
                 TABLE(2)
                 TABLE(3)
                 TABLE(4)
                 HEADS(STEP(0) STEP(1) STEP(2) LAST_TWO(3, 4))
-            }
-#else
-            default: {
-                TABLE(0)
-                TABLE(1)
-                TABLE(2)
-                HEADS(STEP(0) LAST_TWO(1, 2))
             }
 #endif
             }
@@ -120,9 +122,11 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #undef STEP
 #undef LAST_TWO
 #undef TAILS
+#undef NEXT
 #undef HEADS
 #undef NAME
 #undef STEP_BYTES
+#undef STEPS
 #undef ENTRIES
 #undef READ
 #undef WRITE

@@ -24,6 +24,7 @@ typedef struct heads_tile {
     const rope2d_checked_tensor *tensors;
     uint32_t tensor_count;
     const rope2d_checked_tensor *tensor; // the one at hand
+    const rope2d_checked_tensor *second; // whose heads follow the tensor's; NULL: none
     bool is_joined;                      // its two heads are two tensors
     uint64_t batch;
     uint64_t token;
@@ -137,8 +138,30 @@ static void turn_somewhere(const rope2d_cpu_job *job, const rope2d_turn *t, bool
         turn(job->vector, t, in_place);
 }
 
-// Tokens of a tile, each with one table for all its heads, in the order in which they lie in memory.
-static void turn_tokens(const heads_tile *tile, const tables *t) {
+// Bytes from where the heads of one end to where those of the other begin, at every token.
+static ptrdiff_t jump(const rope2d_span *from, const rope2d_span *to, uint32_t heads, uint32_t element) {
+    return (ptrdiff_t)((uintptr_t)to->first - (uintptr_t)from->first) -
+           (ptrdiff_t)heads * (ptrdiff_t)from->head_stride * (ptrdiff_t)element;
+}
+
+static bool same_strides(const rope2d_span *a, const rope2d_span *b) {
+    return a->token_stride == b->token_stride && a->head_stride == b->head_stride &&
+           a->batch_stride == b->batch_stride && a->head_stride <= a->token_stride;
+}
+
+// Whether a kernel can turn the heads of one tensor and go on with those of the next, with a table that it
+// has read once. Two heads that share a step must be one tensor's.
+static bool goes_on(const heads_tile *tile, uint32_t tensor) {
+    const rope2d_checked_tensor *a = &tile->tensors[tensor];
+    const rope2d_checked_tensor *b = a + 1;
+    return tile->job->is_small && tensor + 1 < tile->tensor_count && a->heads % 2 == 0 &&
+           a->in_place == b->in_place && (a->in_place || tile->job->vector->pass_count == 0) &&
+           !tile->job->streams && same_strides(&a->in, &b->in) && same_strides(&a->out, &b->out);
+}
+
+// Tokens of a tile, each with one table for all its heads, in the order in which they lie in memory; or
+// heads of one token, each with a table of its own.
+static void turn_tile(const heads_tile *tile, const tables *t, bool tables_of_heads) {
     const rope2d_cpu_job *job = tile->job;
     const rope2d_checked_tensor *tensor = tile->tensor;
     const uint32_t element = rope2d_element_size(job->plan->in);
@@ -157,6 +180,19 @@ static void turn_tokens(const heads_tile *tile, const tables *t) {
         .block_count = job->vector->block_count,
         .steps = job->vector->step_count,
     };
+    if (tables_of_heads) {
+        turns.in_outer = turns.in_inner;
+        turns.out_outer = turns.out_inner;
+        turns.outer = turns.inner;
+        turns.inner = 1;
+    }
+    if (tile->second) {
+        turns.inner += tile->second->heads;
+        turns.jump = tile->second->heads + 1;
+        turns.in_jump = jump(&tensor->in, &tile->second->in, tile->heads, element);
+        turns.out_jump = jump(&tensor->out, &tile->second->out, tile->heads, element);
+        turns.group = turns.inner;
+    }
     const bool by_heads =
         tensor->out.head_stride > tensor->out.token_stride && tile->tokens > 1 && !tile->is_joined;
     const uint32_t calls = by_heads ? tile->heads : 1;
@@ -167,27 +203,6 @@ static void turn_tokens(const heads_tile *tile, const tables *t) {
         turns.in += turns.in_inner;
         turns.out += turns.out_inner;
     }
-}
-
-// Heads of one token, each with a table of its own.
-static void turn_heads(const heads_tile *tile, const tables *t) {
-    const rope2d_cpu_job *job = tile->job;
-    const rope2d_checked_tensor *tensor = tile->tensor;
-    const uint32_t element = rope2d_element_size(job->plan->in);
-    const rope2d_turn turns = {
-        .in = rope2d_cpu_head(&tensor->in, element, tile->batch, tile->token, tile->head),
-        .out = (unsigned char *)rope2d_cpu_head(&tensor->out, element, tile->batch, tile->token, tile->head),
-        .tables = t->steps,
-        .in_outer = (ptrdiff_t)tensor->in.head_stride * (ptrdiff_t)element,
-        .out_outer = (ptrdiff_t)tensor->out.head_stride * (ptrdiff_t)element,
-        .inner = 1,
-        .outer = tile->heads,
-        .group = 1,
-        .blocks = job->vector->blocks,
-        .block_count = job->vector->block_count,
-        .steps = job->vector->step_count,
-    };
-    turn_somewhere(job, &turns, tensor->in_place);
 }
 
 static void copy_heads(const heads_tile *tile) {
@@ -213,13 +228,13 @@ static void rotate_token(heads_tile *tile, turning turns, tables *t) {
         rope2d_portable_heads(job, tile->tensor, first + tile->head, first + end);
     } else if (job->plan->pattern.freq_heads == 1) {
         find_tables(job, rows, 0, false, 1, t);
-        turn_tokens(tile, t);
+        turn_tile(tile, t, false);
     } else {
         for (; tile->head < end; tile->head += tile->heads) {
             const uint32_t room = tables_room(job);
             tile->heads = end - tile->head < room ? end - tile->head : room;
             find_tables(job, rows, tile->head, true, tile->heads, t);
-            turn_heads(tile, t);
+            turn_tile(tile, t, true);
         }
     }
 }
@@ -261,8 +276,9 @@ static uint32_t rotate_tokens(heads_tile *tile, uint64_t most, tables *t) {
         tile->tensor = &tile->tensors[i];
         tile->head = 0;
         tile->heads = tile->tensor->heads;
+        tile->second = has_tile && goes_on(tile, i) ? &tile->tensors[++i] : NULL;
         if (has_tile)
-            turn_tokens(tile, t);
+            turn_tile(tile, t, false);
         else
             rotate_token(tile, turns, t);
     }
