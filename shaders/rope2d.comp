@@ -82,7 +82,17 @@ vec4 r_read_texel(uint texel) {
     return texelFetch(table_texture, ivec2(int(texel & ((1u << fold) - 1u)), int(texel >> fold)), 0);
 }
 
-#define R_FOR_SLOT(k, S) if (R_TWO_SLOTS && k != 0u) { S(1) } else { S(0) }
+// Nested, so that what fold.c leaves is decided by k alone, a constant wherever a driver inlines the call.
+#define R_FOR_SLOT(k, S) \
+    if (R_TWO_SLOTS) {   \
+        if (k != 0u) {   \
+            S(1)         \
+        } else {         \
+            S(0)         \
+        }                \
+    } else {             \
+        S(0)             \
+    }
 
 #if R_VECTOR
 
@@ -107,9 +117,12 @@ uint R_HIGH(uint a, uint b) {
 }
 
 vec4 r_read_two(uint at) {
+    vec4 two;
     if (R_TEXTURE)
-        return r_read_texel(at >> 1);
-    return table[at >> 1];
+        two = r_read_texel(at >> 1);
+    else
+        two = table[at >> 1];
+    return two;
 }
 
 uvec4 r_load_run(uint k, uint at) {
@@ -141,11 +154,11 @@ void r_store_run(uint k, uint at, uvec4 words) {
 }
 
 // A slot that is constant from here on, so that a driver need not choose at each load and store.
-#define R_WITH_SLOT(k, call, a, b, c, d, e, f, g, h) \
+#define R_WITH_SLOT(k, call, a, b, c, d, e, f, g) \
     if (R_TWO_SLOTS && k != 0u)                      \
-        call(1u, a, b, c, d, e, f, g, h);            \
+        call(1u, a, b, c, d, e, f, g);            \
     else                                             \
-        call(0u, a, b, c, d, e, f, g, h);
+        call(0u, a, b, c, d, e, f, g);
 
 #else
 

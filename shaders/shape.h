@@ -36,9 +36,10 @@
 #define R_TENSOR_COUNT        29
 #define R_FACTORS             30 // row numbers whose entries are multiplied; 0: one entry to an angle
 #define R_TABLE_FACTOR_STRIDE 31
-#define R_TILE_TOKENS         32 // vectors: tokens of a workgroup, which has all units of each
+#define R_TILE_TOKENS         32 // vectors: tokens of a workgroup at a time, with all units of each
 #define R_UNIT_MAGIC          33 // vectors: divides invocations of a workgroup by the units, in 16 bits
 #define R_LANE_HEADS          34 // vectors: heads of an invocation
+#define R_LANE_TOKENS         35 // vectors, with R_TOKENS_FLAG: tokens of an invocation, R_TILE_TOKENS apart
 #define R_TENSORS             36 // where the tensors' other words begin
 
 // The other words of a tensor.
@@ -86,5 +87,6 @@
 #define R_TEXTURE_FLAG   128u // the table is a texture, a buffer otherwise
 #define R_TWO_SLOTS_FLAG 256u // a dispatch binds two tensors, one otherwise
 #define R_CONVERTS_FLAG  512u // the device converts f16, which takes the feature shaderFloat16
+#define R_TOKENS_FLAG    1024u // an invocation may have several tokens
 
 #endif

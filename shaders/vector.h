@@ -74,21 +74,24 @@ R_FN r_float4 r_multiply_two(r_float4 a, r_float4 b) {
                     r_turn_lo(b.z, b.w, a.z, a.w), r_turn_hi(b.z, b.w, a.z, a.w));
 }
 
+// Here and below every function has one return: several make loops of what drivers inline.
 R_FN r_float4 r_find_two(R_MEM uint row_at, uint entry, uint head) {
-    if (!R_HAS_FLAG(R_FACTORED_FLAG))
-        return r_read_two(R_M entry + head * R_SHAPE(R_TABLE_HEAD_STRIDE));
-    r_float4 product = R_FLOAT4(1.0f, 0.0f, 1.0f, 0.0f);
-    bool is_first = true;
-    for (uint f = 0u; f < R_SHAPE(R_FACTORS); f++) {
-        int row = R_ROW(row_at + f);
-        if (row >= 0) {
-            r_float4 factor =
-                r_read_two(R_M r_first_entry(R_M row, head) + f * R_SHAPE(R_TABLE_FACTOR_STRIDE) + entry);
-            product = is_first ? factor : r_multiply_two(product, factor);
-            is_first = false;
+    r_float4 two = R_FLOAT4(1.0f, 0.0f, 1.0f, 0.0f);
+    if (R_HAS_FLAG(R_FACTORED_FLAG)) {
+        bool is_first = true;
+        for (uint f = 0u; f < R_SHAPE(R_FACTORS); f++) {
+            int row = R_ROW(row_at + f);
+            if (row >= 0) {
+                r_float4 factor =
+                    r_read_two(R_M r_first_entry(R_M row, head) + f * R_SHAPE(R_TABLE_FACTOR_STRIDE) + entry);
+                two = is_first ? factor : r_multiply_two(two, factor);
+                is_first = false;
+            }
         }
+    } else {
+        two = r_read_two(R_M entry + head * R_SHAPE(R_TABLE_HEAD_STRIDE));
     }
-    return product;
+    return two;
 }
 
 R_FN r_turns r_read_turns(R_MEM uint row_at, uint first, uint second, uint head) {
@@ -124,16 +127,23 @@ R_FN float r_widen_shifted(uint shifted) {
     return widened;
 }
 
-R_FN r_float2 r_widen_word(uint word) {
-    if (R_IN == R_BF16)
-        return R_FLOAT2(R_FROM_BITS(word << 16), R_FROM_BITS(word & 0xffff0000u));
-#ifdef R_UNPACK_HALVES
-    if (R_HAS_FLAG(R_CONVERTS_FLAG))
-        return R_UNPACK_HALVES(word);
-#endif
+R_FN r_float2 r_widen_halves(uint word) {
     uint lo = R_BITS(r_widen_shifted((word << 13) & 0x0fffe000u)) | ((word << 16) & 0x80000000u);
     uint hi = R_BITS(r_widen_shifted((word >> 3) & 0x0fffe000u)) | (word & 0x80000000u);
     return R_FLOAT2(R_FROM_BITS(lo), R_FROM_BITS(hi));
+}
+
+R_FN r_float2 r_widen_word(uint word) {
+    r_float2 two;
+    if (R_IN == R_BF16)
+        two = R_FLOAT2(R_FROM_BITS(word << 16), R_FROM_BITS(word & 0xffff0000u));
+#ifdef R_UNPACK_HALVES
+    else if (R_HAS_FLAG(R_CONVERTS_FLAG))
+        two = R_UNPACK_HALVES(word);
+#endif
+    else
+        two = r_widen_halves(word);
+    return two;
 }
 
 // Rounded to f16, without its sign. What is right among `small`, a multiple of 2^-24, and `large` is the
@@ -157,47 +167,62 @@ R_FN uint r_round_quiet_bf16(uint f) {
 R_FN uint r_narrow_word(r_float2 two) {
     uint lo = R_BITS(two.x);
     uint hi = R_BITS(two.y);
+    uint word;
     if (R_OUT == R_BF16 && R_IN == R_BF16)
-        return (r_round_quiet_bf16(lo) >> 16) | (r_round_quiet_bf16(hi) & 0xffff0000u);
-    if (R_OUT == R_BF16)
-        return (r_round_bf16(lo) >> 16) | (r_round_bf16(hi) & 0xffff0000u);
+        word = (r_round_quiet_bf16(lo) >> 16) | (r_round_quiet_bf16(hi) & 0xffff0000u);
+    else if (R_OUT == R_BF16)
+        word = (r_round_bf16(lo) >> 16) | (r_round_bf16(hi) & 0xffff0000u);
 #ifdef R_UNPACK_HALVES
-    if (R_HAS_FLAG(R_CONVERTS_FLAG))
-        return R_PACK_HALVES(two);
+    else if (R_HAS_FLAG(R_CONVERTS_FLAG))
+        word = R_PACK_HALVES(two);
 #endif
-    return r_round_f16(lo) | (r_round_f16(hi) << 16) | ((lo >> 16) & 0x8000u) | (hi & 0x80000000u);
+    else
+        word = r_round_f16(lo) | (r_round_f16(hi) << 16) | ((lo >> 16) & 0x8000u) | (hi & 0x80000000u);
+    return word;
 }
 
 // Four channels, in the first words that they take.
 R_FN r_float4 r_widen_four(r_uint4 words) {
-    if (R_IN == R_F32)
-        return R_FLOATS_FROM_BITS(words);
-    r_float2 first = r_widen_word(words.x);
-    r_float2 second = r_widen_word(words.y);
-    return R_FLOAT4(first.x, first.y, second.x, second.y);
+    r_float4 four;
+    if (R_IN == R_F32) {
+        four = R_FLOATS_FROM_BITS(words);
+    } else {
+        r_float2 first = r_widen_word(words.x);
+        r_float2 second = r_widen_word(words.y);
+        four = R_FLOAT4(first.x, first.y, second.x, second.y);
+    }
+    return four;
 }
 
 R_FN r_uint4 r_narrow_four(r_float4 v) {
-    if (R_OUT == R_F32)
-        return R_FLOATS_BITS(v);
-    uint first = r_narrow_word(v.xy);
-    uint second = r_narrow_word(v.zw);
-    return R_UINT4(first, second, first, second);
+    r_uint4 words;
+    if (R_OUT == R_F32) {
+        words = R_FLOATS_BITS(v);
+    } else {
+        uint first = r_narrow_word(v.xy);
+        uint second = r_narrow_word(v.zw);
+        words = R_UINT4(first, second, first, second);
+    }
+    return words;
 }
 
 // Pairs that do not rotate keep their bits, and are converted where the type changes.
 R_FN r_uint4 r_finish_four(bool keep0, bool keep1, r_uint4 words, r_float4 value, r_float4 turned) {
-    if (R_IN != R_OUT)
-        return r_narrow_four(R_FLOATS_FROM_BITS(
-            R_SELECT4(keep0, keep0, keep1, keep1, R_FLOATS_BITS(value), R_FLOATS_BITS(turned))));
-    bool second = R_IN == R_F32 ? keep0 : keep1;
+    r_uint4 bits = R_FLOATS_BITS(turned);
+    r_uint4 done;
+    if (R_IN != R_OUT) {
+        bits = R_SELECT4(keep0, keep0, keep1, keep1, R_FLOATS_BITS(value), bits);
+        done = r_narrow_four(R_FLOATS_FROM_BITS(bits));
+    } else {
+        bool second = R_IN == R_F32 ? keep0 : keep1;
 #ifdef R_UNPACK_HALVES
-    // Stands between the sum and its conversion, which some compilers make one step that rounds once.
-    if (R_OUT == R_F16 && R_HAS_FLAG(R_CONVERTS_FLAG))
-        turned = R_FLOATS_FROM_BITS(
-            R_SELECT4(keep0, keep0, keep1, keep1, R_UINT4(0u, 0u, 0u, 0u), R_FLOATS_BITS(turned)));
+        // Stands between the sum and its conversion, which some compilers make one step that rounds once.
+        if (R_OUT == R_F16 && R_HAS_FLAG(R_CONVERTS_FLAG))
+            bits = R_SELECT4(keep0, keep0, keep1, keep1, R_UINT4(0u, 0u, 0u, 0u), bits);
 #endif
-    return R_SELECT4(keep0, second, keep1, keep1, words, r_narrow_four(turned));
+        done = R_SELECT4(keep0, second, keep1, keep1, words, r_narrow_four(R_FLOATS_FROM_BITS(bits)));
+    }
+    return done;
 }
 
 // Eight channels: the los and his of four pairs, or, interleaved, four pairs one after the other.
@@ -225,20 +250,47 @@ R_FN r_run r_turn_eight(r_turns t, bool keep0, bool keep1, r_run v) {
     return turned;
 }
 
-// A unit in heads `head` to `end`; in_at and out_at belong to the first of them.
-R_FN void r_vector_unit(R_MEM uint k, uint unit, uint in_at, uint in_step, uint out_at, uint out_step,
-                        uint row_at, uint head, uint end) {
-    uint word = R_UNIT(2u * unit);
+// What a lane knows before it comes to a token: its unit, its heads and their strides.
+R_STRUCT(r_lane) {
+    uint word;
+    uint a_at;
+    uint b_at;
+    uint a_pair;
+    uint b_pair;
+    bool passes;
+    uint head;
+    uint end;
+    uint in_step;
+    uint out_step;
+};
+
+R_FN r_lane r_find_lane(R_MEM uint tensor, uint unit, uint head) {
     uint pairs = R_UNIT(2u * unit + 1u);
-    uint a_at = R_UNIT_LO(word);
-    uint b_at = R_UNIT_HI(word);
-    // With one run the lane loads and stores no other: what it stored must not be loaded again.
-    bool has_b = !R_HAS_FLAG(R_LONE_FLAG) || a_at != b_at;
-    bool passes = unit >= R_SHAPE(R_PAIR_UNITS);
+    r_lane lane;
+    lane.word = R_UNIT(2u * unit);
+    lane.a_at = R_UNIT_LO(lane.word);
+    lane.b_at = R_UNIT_HI(lane.word);
+    lane.a_pair = R_UNIT_LO(pairs);
+    lane.b_pair = R_UNIT_HI(pairs);
+    lane.passes = unit >= R_SHAPE(R_PAIR_UNITS);
+    lane.head = head;
+    lane.end = min(head + R_SHAPE(R_LANE_HEADS), R_SHAPE(tensor + R_HEADS));
+    lane.in_step = R_SHAPE(tensor + R_IN_HEAD_STRIDE);
+    lane.out_step = R_SHAPE(tensor + R_OUT_HEAD_STRIDE);
+    return lane;
+}
+
+// With one run the lane loads and stores no other: what it stored must not be loaded again.
+#define R_HAS_B(lane) (!R_HAS_FLAG(R_LONE_FLAG) || (lane).a_at != (lane).b_at)
+
+// The lane's heads of one token; in_at and out_at belong to the first of them. Loops have their condition at
+// the end: lanes that are vectors of a CPU go through what follows it once more after all have left.
+R_FN void r_vector_token(R_MEM uint k, r_lane lane, uint in_at, uint out_at, uint row_at) {
     bool eight = R_HAS_FLAG(R_EIGHT_FLAG);
-    uint a_pair = R_UNIT_LO(pairs);
-    uint b_pair = R_UNIT_HI(pairs);
-    r_duo d0 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 0u), a_pair, passes);
+    uint word = lane.word;
+    uint a_pair = lane.a_pair;
+    uint b_pair = lane.b_pair;
+    r_duo d0 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 0u), a_pair, lane.passes);
     r_duo d1 = d0;
     r_duo d2 = d0;
     r_duo d3 = d0;
@@ -247,26 +299,28 @@ R_FN void r_vector_unit(R_MEM uint k, uint unit, uint in_at, uint in_step, uint 
         d3.entry = d2.entry + r_pair_entry(2u);
         d1.entry = eight ? d0.entry + r_pair_entry(2u) : d2.entry;
     } else {
-        d1 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 1u), eight ? a_pair + 2u : b_pair, passes);
+        d1 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 1u), eight ? a_pair + 2u : b_pair,
+                        lane.passes);
         if (eight) {
-            d2 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 2u), b_pair, passes);
-            d3 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 3u), b_pair + 2u, passes);
+            d2 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 2u), b_pair, lane.passes);
+            d3 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 3u), b_pair + 2u, lane.passes);
         }
     }
+    uint head = lane.head;
     r_turns t0 = r_read_turns(R_M row_at, d0.entry, d1.entry, head);
     r_turns t1 = t0;
     if (eight)
         t1 = r_read_turns(R_M row_at, d2.entry, d3.entry, head);
-    for (; head < end; head++) {
+    do {
         if (R_HAS_FLAG(R_HEAD_TABLE_FLAG)) {
             t0 = r_read_turns(R_M row_at, d0.entry, d1.entry, head);
             if (eight)
                 t1 = r_read_turns(R_M row_at, d2.entry, d3.entry, head);
         }
-        r_uint4 a = r_load_run(R_M k, in_at + a_at);
+        r_uint4 a = r_load_run(R_M k, in_at + lane.a_at);
         r_uint4 b = a;
-        if (has_b)
-            b = r_load_run(R_M k, in_at + b_at);
+        if (R_HAS_B(lane))
+            b = r_load_run(R_M k, in_at + lane.b_at);
         // Of a run of eight the second four are in its last two words.
         r_run v;
         r_run w;
@@ -293,11 +347,34 @@ R_FN void r_vector_unit(R_MEM uint k, uint unit, uint in_at, uint in_step, uint 
                 b = R_UINT4(v.b.x, v.b.y, w.b.x, w.b.y);
             }
         }
-        r_store_run(R_M k, out_at + a_at, a);
-        if (has_b)
-            r_store_run(R_M k, out_at + b_at, b);
-        in_at += in_step;
-        out_at += out_step;
+        r_store_run(R_M k, out_at + lane.a_at, a);
+        if (R_HAS_B(lane))
+            r_store_run(R_M k, out_at + lane.b_at, b);
+        in_at += lane.in_step;
+        out_at += lane.out_step;
+        head++;
+    } while (head < lane.end);
+}
+
+// `token` and, of a lane that has several, those after it: not those of other lanes, which would be read
+// right after stores to a multiple of 4 KiB beside them, where processors guess wrong.
+R_FN void r_vector_tokens(R_MEM uint k, uint tensor, uint unit, uint in_at, uint out_at, uint row_at,
+                          uint token, uint head) {
+    r_lane lane = r_find_lane(R_M tensor, unit, head);
+    if (!R_HAS_FLAG(R_TOKENS_FLAG)) {
+        r_vector_token(R_M k, lane, in_at, out_at, row_at);
+    } else {
+        uint end = min(token + R_SHAPE(R_LANE_TOKENS), R_RANGE(R_TOKENS));
+        uint in_step = R_SHAPE(tensor + R_IN_TOKEN_STRIDE);
+        uint out_step = R_SHAPE(tensor + R_OUT_TOKEN_STRIDE);
+        uint row_step = R_SHAPE(R_ROW_AXES);
+        do {
+            r_vector_token(R_M k, lane, in_at, out_at, row_at);
+            in_at += in_step;
+            out_at += out_step;
+            row_at += row_step;
+            token++;
+        } while (token < end);
     }
 }
 
@@ -316,21 +393,19 @@ R_FN void r_vector_lane(R_MEM uint group, uint lane) {
     item -= tile * R_SHAPE(tensor + R_SPAN);
     uint batch = r_divide(item, R_SHAPE(tensor + R_CHUNKS_MAGIC), shifts);
     uint head = (item - batch * R_SHAPE(tensor + R_CHUNKS)) * R_SHAPE(R_LANE_HEADS);
-    uint end = head + R_SHAPE(R_LANE_HEADS);
-    if (end > R_SHAPE(tensor + R_HEADS))
-        end = R_SHAPE(tensor + R_HEADS);
     uint tile_token = (lane * R_SHAPE(R_UNIT_MAGIC)) >> 16;
     uint unit = lane - tile_token * R_SHAPE(R_UNITS);
     uint token = tile * R_SHAPE(R_TILE_TOKENS) + tile_token;
-    if (tile_token >= R_SHAPE(R_TILE_TOKENS) || token >= R_RANGE(R_TOKENS) ||
-        group - R_RANGE(moving + R_LANE_FIRST) >= R_RANGE(moving + R_LANES))
-        return;
-    uint in_step = R_SHAPE(tensor + R_IN_HEAD_STRIDE);
-    uint out_step = R_SHAPE(tensor + R_OUT_HEAD_STRIDE);
+    if (R_HAS_FLAG(R_TOKENS_FLAG))
+        token *= R_SHAPE(R_LANE_TOKENS);
+    bool is_there = tile_token < R_SHAPE(R_TILE_TOKENS) && token < R_RANGE(R_TOKENS) &&
+                    group - R_RANGE(moving + R_LANE_FIRST) < R_RANGE(moving + R_LANES);
     uint in_at = R_RANGE(moving + R_IN_FIRST) + batch * R_SHAPE(tensor + R_IN_BATCH_STRIDE) +
-                 token * R_SHAPE(tensor + R_IN_TOKEN_STRIDE) + head * in_step;
+                 token * R_SHAPE(tensor + R_IN_TOKEN_STRIDE) + head * R_SHAPE(tensor + R_IN_HEAD_STRIDE);
     uint out_at = R_RANGE(moving + R_OUT_FIRST) + batch * R_SHAPE(tensor + R_OUT_BATCH_STRIDE) +
-                  token * R_SHAPE(tensor + R_OUT_TOKEN_STRIDE) + head * out_step;
+                  token * R_SHAPE(tensor + R_OUT_TOKEN_STRIDE) + head * R_SHAPE(tensor + R_OUT_HEAD_STRIDE);
     uint row_at = R_RANGE(R_ROW_FIRST) + batch * R_SHAPE(R_ROW_BATCH_STRIDE) + token * R_SHAPE(R_ROW_AXES);
-    R_WITH_SLOT(k, r_vector_unit, unit, in_at, in_step, out_at, out_step, row_at, head, end)
+    if (is_there) {
+        R_WITH_SLOT(k, r_vector_tokens, tensor, unit, in_at, out_at, row_at, token, head)
+    }
 }

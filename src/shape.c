@@ -58,7 +58,7 @@ static uint32_t write_vector(uint32_t *words, const rope2d_piece *piece, uint32_
     words[R_SPAN] = span;
     words[R_SHIFTS] = make_divisor(chunks, &words[R_CHUNKS_MAGIC]);
     words[R_SHIFTS] |= make_divisor(span, &words[R_SPAN_MAGIC]) << 8;
-    return span * (uint32_t)(((uint64_t)piece->tokens + piece->tile_tokens - 1) / piece->tile_tokens);
+    return span * (uint32_t)rope2d_piece_tiles(piece);
 }
 
 static void write_tensors(uint32_t *words, const rope2d_piece *piece, uint32_t units, uint32_t group_size) {
@@ -94,6 +94,7 @@ void rope2d_shape_write(uint32_t *words, const rope2d_plan *plan, const rope2d_p
         words[R_TILE_TOKENS] = piece->tile_tokens;
         words[R_UNIT_MAGIC] = (0xffffu + units->count) / units->count;
         words[R_LANE_HEADS] = piece->lane_heads;
+        words[R_LANE_TOKENS] = piece->lane_tokens;
     }
     write_tensors(words, piece, units->count, group_size);
 }

@@ -12,6 +12,9 @@
 #define DISPATCH_BYTES ((uint64_t)256 << 20)
 // Heads of an invocation where there are enough of them: more saves little.
 #define MOST_LANE_HEADS 8u
+// Heads of all its tokens that an invocation of a software device takes, while this many workgroups are left.
+#define ENOUGH_ROUNDS 16u
+#define ENOUGH_GROUPS 32u
 
 // ---------------------------------------------------------------------------------------------- one side
 
@@ -178,6 +181,35 @@ static uint64_t count_lanes(const rope2d_piece *piece, uint64_t units) {
     return lanes;
 }
 
+static uint64_t groups_of(const rope2d_piece *piece, const rope2d_plan *plan,
+                          const rope2d_stage_limits *limits, uint32_t tensor) {
+    if (piece->vector && piece->whole_tokens && tensor > 0)
+        return 0;
+    if (piece->vector) {
+        const uint64_t chunks = rope2d_product(piece->batch, chunks_of(piece, tensor));
+        return rope2d_product(rope2d_piece_tiles(piece), chunks);
+    }
+    const uint64_t heads =
+        rope2d_product(rope2d_product(piece->batch, piece->tokens), piece->tensors[tensor].tensor->heads);
+    const uint64_t lanes = rope2d_product(heads, plan->pattern.single.count);
+    return round_up(lanes, limits->group_size) / limits->group_size;
+}
+
+// What an invocation finds out about its place is worth several tokens of few heads, while enough workgroups
+// are left for every core.
+static void share_lanes(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits) {
+    uint64_t groups = 0;
+    uint64_t heads = 0;
+    for (uint32_t i = 0; i < piece->tensor_count; i++) {
+        groups = sum(groups, groups_of(piece, plan, limits, i));
+        heads = sum(heads, piece->tensors[i].tensor->heads);
+    }
+    while (piece->lane_tokens * heads < ENOUGH_ROUNDS * piece->tensor_count && groups >= 2 * ENOUGH_GROUPS) {
+        piece->lane_tokens *= 2;
+        groups /= 2;
+    }
+}
+
 void rope2d_piece_choose(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits) {
     const rope2d_units *units = rope2d_plan_vectors(plan);
     piece->vector = suits_vectors(piece, plan, limits);
@@ -189,20 +221,9 @@ void rope2d_piece_choose(rope2d_piece *piece, const rope2d_plan *plan, const rop
     while (!piece->whole_tokens && piece->lane_heads > 1 &&
            count_lanes(piece, units->count) < limits->enough_lanes)
         piece->lane_heads /= 2;
-}
-
-static uint64_t groups_of(const rope2d_piece *piece, const rope2d_plan *plan,
-                          const rope2d_stage_limits *limits, uint32_t tensor) {
-    if (piece->vector && piece->whole_tokens && tensor > 0)
-        return 0;
-    if (piece->vector) {
-        const uint64_t tiles = ((uint64_t)piece->tokens + piece->tile_tokens - 1) / piece->tile_tokens;
-        return rope2d_product(tiles, rope2d_product(piece->batch, chunks_of(piece, tensor)));
-    }
-    const uint64_t heads =
-        rope2d_product(rope2d_product(piece->batch, piece->tokens), piece->tensors[tensor].tensor->heads);
-    const uint64_t lanes = rope2d_product(heads, plan->pattern.single.count);
-    return round_up(lanes, limits->group_size) / limits->group_size;
+    piece->lane_tokens = 1;
+    if (limits->takes_tokens)
+        share_lanes(piece, plan, limits);
 }
 
 // Spreads workgroups over x and y. False when there are too many, or when a lane's number, those past the

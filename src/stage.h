@@ -18,6 +18,7 @@ typedef struct rope2d_stage_limits {
     uint32_t vector_group; // and of one that takes vector units; 0: none does
     uint32_t tile_tokens;  // not 0: an invocation has as many tokens whole, of all tensors, however they lie
     uint32_t enough_lanes; // 0: an invocation has all heads; else fewer, until there are so many
+    bool takes_tokens;     // kernels have R_TOKENS_FLAG: an invocation may have several tokens
     uint32_t max_groups;   // in x and in y
     uint32_t offset_alignment; // bytes between tensors that share one buffer
     // Row numbers that a kernel can reach, and between the positions of two batch elements (0: shared): a
@@ -57,6 +58,7 @@ typedef struct rope2d_piece {
     uint32_t tile_tokens; // of vectors, as shaders/shape.h has it
     bool whole_tokens;    // a workgroup has those of all tensors, and the first tensor counts them
     uint32_t lane_heads;
+    uint32_t lane_tokens;
     uint64_t bytes;     // of staging, all tensors
     uint32_t groups[2]; // workgroups in x and y
 } rope2d_piece;
@@ -94,6 +96,10 @@ void rope2d_piece_bound(const rope2d_piece *piece, const rope2d_plan *plan, uint
 // For pieces that are made without a cutter: whether to take vectors, and how, from the layout of the tensors
 // and all tokens; then, for any number of tokens, the workgroups. False when there are too many.
 void rope2d_piece_choose(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits);
+static inline uint64_t rope2d_piece_tiles(const rope2d_piece *piece) {
+    const uint32_t tokens = piece->tile_tokens * piece->lane_tokens;
+    return ((uint64_t)piece->tokens + tokens - 1) / tokens;
+}
 bool rope2d_piece_count(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits);
 
 // Copies a tensor's elements into staging memory of side->bytes bytes, and back. In staging, what is no

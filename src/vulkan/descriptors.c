@@ -22,6 +22,7 @@ rope2d_stage_limits rope2d_vulkan_limits(const rope2d_plan *plan, const rope2d_p
         .group_size = rope2d_vulkan_of(plan->device)->group_size,
         .vector_group = rope2d_vulkan_of(plan->device)->vector_group,
         .enough_lanes = rope2d_vulkan_of(plan->device)->enough_lanes,
+        .takes_tokens = info->is_software,
         .max_groups = info->max_groups,
         .offset_alignment = info->buffer_offset_alignment > 16 ? info->buffer_offset_alignment : 16,
         // A window may begin up to an alignment before its first row.

@@ -121,6 +121,7 @@ static struct vulkan_variant make_variant(const rope2d_plan *plan, bool is_vecto
     flags |= is_texture ? R_TEXTURE_FLAG : 0;
     flags |= device->layouts[is_texture].slots > 1 ? R_TWO_SLOTS_FLAG : 0;
     flags |= converts ? R_CONVERTS_FLAG : 0;
+    flags |= is_vector && device->owner->info.is_software ? R_TOKENS_FLAG : 0;
     const struct vulkan_variant variant = {is_vector,
                                            {is_vector ? device->vector_group : device->group_size,
                                             (uint32_t)plan->in, (uint32_t)plan->out, flags}};
