@@ -105,17 +105,18 @@ static r_out r_narrow_bits(r_floats value) {
 #endif
 }
 
-#if R_HARDWARE && R_IN == 1
-// What these are judged by before a plan may use them.
-__kernel void rope2d_widen(__global const ushort *in, __global uint *out) {
+#if R_HARDWARE
+// What these are judged by before a plan may use them: all halves, or the 16 edges of each.
+__kernel void rope2d_halves(__global ushort *halves, __global uint *numbers, uint widens) {
     size_t at = 8 * get_global_id(0);
-    vstore8(as_uint8(r_widen_bits(vload8(0, in + at))), 0, out + at);
-}
+#if R_IN == 1
+    if (widens)
+        vstore8(as_uint8(r_widen_bits(vload8(0, halves + at))), 0, numbers + at);
 #endif
-#if R_HARDWARE && R_OUT == 1
-__kernel void rope2d_narrow(__global const uint *in, __global ushort *out) {
-    size_t at = 8 * get_global_id(0);
-    vstore8(r_narrow_bits(as_float8(vload8(0, in + at))), 0, out + at);
+#if R_OUT == 1
+    for (size_t i = 16 * at; !widens && i < 16 * (at + 8); i += 8)
+        vstore8(r_narrow_bits(as_float8(vload8(0, numbers + i))), 0, halves + i);
+#endif
 }
 #endif
 

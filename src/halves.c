@@ -15,30 +15,31 @@
 #undef uint
 #undef precise
 
-#define EDGES 16 // of a half
-
 // A half, halfway to the next, and what lies beside and between them.
-static uint32_t find_edge(uint32_t half, uint32_t edge) {
-    static const uint16_t normal[EDGES] = {0,      1,      2,      0x400,  0x7ff,  0x800,  0xffe,  0xfff,
-                                           0x1000, 0x1001, 0x1002, 0x17ff, 0x1800, 0x1801, 0x1ffe, 0x1fff};
-    const uint32_t rest = half & 0x7fffu;
-    if (rest >= 0x400u) // up to infinity and beyond, where they are NaNs
-        return r_widen_f16(rest) + normal[edge];
-    const float number = edge < EDGES / 2 ? (float)rest : (float)rest + 0.5f;
-    return r_bits(number * 0x1p-24f) + edge % (EDGES / 2) - EDGES / 4;
+void rope2d_half_edges(uint32_t half, uint32_t *numbers) {
+    static const uint16_t normal[ROPE2D_EDGES] = {0,      1,      2,      0x400,  0x7ff,  0x800,
+                                                  0xffe,  0xfff,  0x1000, 0x1001, 0x1002, 0x17ff,
+                                                  0x1800, 0x1801, 0x1ffe, 0x1fff};
+    const uint32_t rest = half & 0x7fffu, sign = (half & 0x8000u) << 16;
+    const uint32_t low = rest >= 0x400u ? r_widen_f16(rest) : r_bits((float)rest * 0x1p-24f);
+    const uint32_t middle = r_bits(((float)rest + 0.5f) * 0x1p-24f);
+    for (uint32_t edge = 0; edge < ROPE2D_EDGES; edge++) {
+        const uint32_t small = (edge < ROPE2D_EDGES / 2 ? low : middle) + edge % (ROPE2D_EDGES / 2) - 4;
+        // Up to infinity and beyond, where they are NaNs.
+        numbers[edge] = ((rest >= 0x400u ? low + normal[edge] : small) & 0x7fffffffu) | sign;
+    }
 }
 
-uint32_t rope2d_half_edge(uint32_t i) {
-    const uint32_t half = i / EDGES;
-    return (find_edge(half, i % EDGES) & 0x7fffffffu) | (half & 0x8000u) << 16;
-}
-
-bool rope2d_half_is_narrowed(uint32_t number, uint16_t half) {
-    return half == r_narrow_f16(number);
+uint32_t rope2d_half_count_narrowed(uint32_t half, const uint16_t *narrowed) {
+    uint32_t numbers[ROPE2D_EDGES], wrong = 0;
+    rope2d_half_edges(half, numbers);
+    for (uint32_t edge = 0; edge < ROPE2D_EDGES; edge++)
+        wrong += narrowed[edge] != r_narrow_f16(numbers[edge]);
+    return wrong;
 }
 
 // A NaN may become a quiet one.
-bool rope2d_half_is_widened(uint16_t half, uint32_t number) {
+uint32_t rope2d_half_count_widened(uint32_t half, const uint32_t *widened) {
     const uint32_t expected = r_widen_f16(half);
-    return number == expected || (number == (expected | 0x400000u) && (half & 0x7fffu) > 0x7c00u);
+    return *widened != expected && (*widened != (expected | 0x400000u) || (half & 0x7fffu) <= 0x7c00u);
 }
