@@ -75,3 +75,42 @@ void program_stop(program *own) {
     clReleaseCommandQueue(own->ordered);
     clReleaseContext(own->context);
 }
+
+enum { MOST_PLATFORMS = 8, MOST_DEVICES = 16 };
+
+int program_each(void (*check)(cl_device_id id)) {
+    cl_platform_id platforms[MOST_PLATFORMS];
+    cl_device_id ids[MOST_DEVICES];
+    cl_uint platform_count = 0, count = 0;
+    if (clGetPlatformIDs(MOST_PLATFORMS, platforms, &platform_count) != CL_SUCCESS)
+        platform_count = 0;
+    for (cl_uint p = 0; p < platform_count && p < MOST_PLATFORMS; p++) {
+        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MOST_DEVICES, ids, &count) != CL_SUCCESS)
+            continue;
+        for (cl_uint i = 0; i < count && i < MOST_DEVICES; i++)
+            check(ids[i]);
+    }
+    if (counts.passed + counts.failed == 0)
+        counts.skipped++;
+    return tally_finish(&counts);
+}
+
+objects program_make(program *own, rope2d_device *device, rope2d_element type, rope2d_table table) {
+    const rope2d_plan_params plan = {
+        .struct_size = sizeof(plan), .spec = &own->spec, .in = type, .out = type, .table = table};
+    const rope2d_positions_params positions = {.struct_size = sizeof(positions),
+                                               .spec = &own->spec,
+                                               .table = table,
+                                               .tokens = TOKENS,
+                                               .coordinates = &own->yx[0][0]};
+    objects made = {NULL, NULL};
+    IS(ROPE2D_OK, rope2d_plan_create(device, &plan, &made.plan));
+    IS(ROPE2D_OK, rope2d_positions_create(device, &positions, &made.positions));
+    return made;
+}
+
+void program_unmake(objects *made) {
+    rope2d_plan_destroy(made->plan);
+    rope2d_positions_destroy(made->positions);
+    memset(made, 0, sizeof(*made));
+}

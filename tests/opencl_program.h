@@ -49,6 +49,18 @@ typedef struct program {
 bool program_start(program *own, cl_device_id id);
 void program_stop(program *own);
 
+// What a test's main returns: after check(id) on each device of the machine; a skip where there is none.
+int program_each(void (*check)(cl_device_id id));
+
+typedef struct objects {
+    rope2d_plan *plan;
+    rope2d_positions *positions;
+} objects;
+
+// Of the program's spec, for its TOKENS.
+objects program_make(program *own, rope2d_device *device, rope2d_element type, rope2d_table table);
+void program_unmake(objects *made);
+
 // How often the driver's objects are referenced.
 cl_uint program_references(const program *own);
 // A driver's thread may hold the queue of a command that has ended a little longer.

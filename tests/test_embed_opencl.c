@@ -8,10 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PLATFORMS = 8, MAX_FOUND = 16 };
-
-// ----------------------------------------------------------------------------------------------------- one
-// case
+// ------------------------------------------------------------------------------------------------ one case
 
 typedef struct example {
     rope2d_element type;
@@ -22,26 +19,8 @@ typedef struct example {
     bool ordered; // queue
 } example;
 
-typedef struct made {
-    rope2d_plan *plan;
-    rope2d_positions *positions;
-} made;
-
-static void make(program *own, rope2d_device *device, const example *what, made *result) {
-    rope2d_plan_params plan = {
-        .struct_size = sizeof(plan), .spec = &own->spec, .in = what->type, .out = what->type};
-    rope2d_positions_params positions = {
-        .struct_size = sizeof(positions), .spec = &own->spec, .tokens = TOKENS};
-    plan.table = positions.table = device == own->cpu ? ROPE2D_TABLE_AUTO : what->table;
-    positions.coordinates = &own->yx[0][0];
-    memset(result, 0, sizeof(*result));
-    IS(ROPE2D_OK, rope2d_plan_create(device, &plan, &result->plan));
-    IS(ROPE2D_OK, rope2d_positions_create(device, &positions, &result->positions));
-}
-
-static void unmake(made *result) {
-    rope2d_plan_destroy(result->plan);
-    rope2d_positions_destroy(result->positions);
+static objects make(program *own, rope2d_device *device, const example *what) {
+    return program_make(own, device, what->type, device == own->cpu ? ROPE2D_TABLE_AUTO : what->table);
 }
 
 static rope2d_tensor host_tensor(const example *what, void *base, uint64_t bytes) {
@@ -68,10 +47,10 @@ static void compare(program *own, const example *what) {
     const enum counter_type types[] = {COUNTER_F32, COUNTER_F16, COUNTER_BF16};
     const size_t bytes = rope2d_element_size(what->type) * (size_t)(ELEMENTS + 2 * LEAD);
     const cl_buffer_region half = {4096, bytes};
-    made mine, reference;
+    objects mine, reference;
     counter_fill(input, types[what->type], COUNTER_UNIFORM, 7, 1, 0, ELEMENTS + 2 * LEAD);
-    make(own, own->device, what, &mine);
-    make(own, own->cpu, what, &reference);
+    mine = make(own, own->device, what);
+    reference = make(own, own->cpu, what);
     rope2d_tensor tensor = host_tensor(what, input, bytes);
     memset(expected, 0xa5, bytes);
     if (what->in_place)
@@ -121,8 +100,8 @@ static void compare(program *own, const example *what) {
     if (what->sub)
         clReleaseMemObject(in);
     clReleaseMemObject(parent);
-    unmake(&mine);
-    unmake(&reference);
+    program_unmake(&mine);
+    program_unmake(&reference);
 }
 
 static void compare_all(program *own, bool textures) {
@@ -144,7 +123,7 @@ static void compare_all(program *own, bool textures) {
 // dispatches
 
 // Rows of the caller's: those past the bound are clamped to its last, negative ones do not rotate.
-static void check_rows(program *own, const made *mine, const rope2d_opencl_binding_params *given,
+static void check_rows(program *own, const objects *mine, const rope2d_opencl_binding_params *given,
                        cl_mem memory) {
     static float found[ELEMENTS], input[ELEMENTS];
     static int32_t rows[TOKENS][2];
@@ -181,7 +160,7 @@ static void check_rows(program *own, const made *mine, const rope2d_opencl_bindi
 }
 
 // Row numbers beside the output in one buffer, and in it: by its own name, and as a part of the buffer.
-static void check_rows_in_output(program *own, const made *mine, rope2d_opencl_binding_params params,
+static void check_rows_in_output(program *own, const objects *mine, rope2d_opencl_binding_params params,
                                  cl_mem memory) {
     const cl_buffer_region parts[2] = {{8192, 4096}, {4096, 4096}};
     rope2d_opencl_binding *binding = NULL;
@@ -215,7 +194,7 @@ static void check_waits(program *own, rope2d_opencl_binding *binding) {
     IS(ROPE2D_ERROR_NULL, rope2d_opencl_enqueue(binding, own->ordered, 0, 1, 1, &none, NULL));
 }
 
-static void check_refusals(program *own, const made *mine, rope2d_opencl_binding_params params,
+static void check_refusals(program *own, const objects *mine, rope2d_opencl_binding_params params,
                            cl_mem memory) {
     const cl_buffer_region regions[2] = {{0, 8192}, {4096, 8192}};
     rope2d_opencl_binding *binding = NULL;
@@ -252,7 +231,7 @@ static void check_refusals(program *own, const made *mine, rope2d_opencl_binding
 }
 
 // Memory that the device's kernels cannot use: read only, write only, an image, another context's.
-static void check_foreign(program *own, const made *mine, rope2d_opencl_binding_params params) {
+static void check_foreign(program *own, const objects *mine, rope2d_opencl_binding_params params) {
     enum { BYTES = ELEMENTS * sizeof(float) };
     const cl_image_format format = {CL_RGBA, CL_FLOAT};
     const cl_image_desc shape = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 64, .image_height = 64};
@@ -278,8 +257,8 @@ static void check_foreign(program *own, const made *mine, rope2d_opencl_binding_
 
 static void check_binding(program *own) {
     const example what = {.type = ROPE2D_F32, .table = ROPE2D_TABLE_BUFFER};
-    made mine;
-    make(own, own->device, &what, &mine);
+    objects mine;
+    mine = make(own, own->device, &what);
     cl_mem memory = clCreateBuffer(own->context, CL_MEM_READ_WRITE, ELEMENTS * sizeof(float), NULL, NULL);
     rope2d_tensor host = host_tensor(&what, NULL, 0);
     rope2d_opencl_tensor tensor = {.heads = HEADS, .in = device_view(&host.in, memory)};
@@ -293,7 +272,7 @@ static void check_binding(program *own) {
     check_refusals(own, &mine, params, memory);
     check_foreign(own, &mine, params);
     clReleaseMemObject(memory);
-    unmake(&mine);
+    program_unmake(&mine);
 }
 
 // ------------------------------------------------------------------------------------------------------
@@ -304,15 +283,15 @@ static void check_without_queue(program *own, const rope2d_opencl_device_params 
     rope2d_device_info info = {.struct_size = sizeof(info)};
     rope2d_plan_info plan = {.struct_size = sizeof(plan)};
     rope2d_apply_params apply = {.struct_size = sizeof(apply)};
-    made mine;
+    objects mine;
     IS(ROPE2D_OK, rope2d_opencl_device_adopt(params, &own->device));
     if (!own->device)
         return;
     rope2d_device_get_info(own->device, &info);
-    make(own, own->device, &what, &mine);
+    mine = make(own, own->device, &what);
     CHECK(rope2d_plan_get_info(mine.plan, &plan) == ROPE2D_OK && plan.exactness == ROPE2D_UNTESTED);
     IS(ROPE2D_ERROR_UNSUPPORTED, rope2d_apply(mine.plan, mine.positions, &apply));
-    unmake(&mine);
+    program_unmake(&mine);
     compare_all(own, info.has_textures != 0);
     check_binding(own);
     rope2d_device_destroy(own->device);
@@ -321,7 +300,7 @@ static void check_without_queue(program *own, const rope2d_opencl_device_params 
 static void check_with_queue(program *own, rope2d_opencl_device_params params) {
     const example what = {.type = ROPE2D_F16};
     rope2d_plan_info plan = {.struct_size = sizeof(plan)};
-    made mine;
+    objects mine;
     if (own->unordered) {
         params.queue = own->unordered;
         IS(ROPE2D_ERROR_UNSUPPORTED, rope2d_opencl_device_adopt(&params, &own->device));
@@ -330,9 +309,9 @@ static void check_with_queue(program *own, rope2d_opencl_device_params params) {
     IS(ROPE2D_OK, rope2d_opencl_device_adopt(&params, &own->device));
     if (!own->device)
         return;
-    make(own, own->device, &what, &mine);
+    mine = make(own, own->device, &what);
     CHECK(rope2d_plan_get_info(mine.plan, &plan) == ROPE2D_OK && plan.exactness == ROPE2D_EXACT);
-    unmake(&mine);
+    program_unmake(&mine);
     rope2d_device_destroy(own->device);
 }
 
@@ -354,18 +333,5 @@ static void check_device(cl_device_id id) {
 }
 
 int main(void) {
-    cl_platform_id platforms[MAX_PLATFORMS];
-    cl_device_id ids[MAX_FOUND];
-    cl_uint platform_count = 0, count = 0;
-    if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &platform_count) != CL_SUCCESS)
-        platform_count = 0;
-    for (cl_uint p = 0; p < platform_count && p < MAX_PLATFORMS; p++) {
-        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MAX_FOUND, ids, &count) != CL_SUCCESS)
-            continue;
-        for (cl_uint i = 0; i < count && i < MAX_FOUND; i++)
-            check_device(ids[i]);
-    }
-    if (counts.passed + counts.failed == 0)
-        counts.skipped++;
-    return tally_finish(&counts);
+    return program_each(check_device);
 }

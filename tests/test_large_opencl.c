@@ -8,35 +8,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { MAX_PLATFORMS = 8, MAX_FOUND = 16, GUARD = 4096, ROOM = 4 * ELEMENTS + 2 * GUARD };
+enum { GUARD = 4096, ROOM = 4 * ELEMENTS + 2 * GUARD };
 
 static const uint64_t boundary = (uint64_t)1 << 32, all_bytes = (uint64_t)5 << 30;
 
-typedef struct made {
-    rope2d_plan *plan;
-    rope2d_positions *positions;
-} made;
-
-static made make(program *own, rope2d_device *device, rope2d_element type) {
-    const rope2d_plan_params plan = {
-        .struct_size = sizeof(plan), .spec = &own->spec, .in = type, .out = type};
-    const rope2d_positions_params positions = {.struct_size = sizeof(positions),
-                                               .spec = &own->spec,
-                                               .tokens = TOKENS,
-                                               .coordinates = &own->yx[0][0]};
-    made result = {NULL, NULL};
-    IS(ROPE2D_OK, rope2d_plan_create(device, &plan, &result.plan));
-    IS(ROPE2D_OK, rope2d_positions_create(device, &positions, &result.positions));
-    return result;
-}
-
-static void unmake(made *result) {
-    rope2d_plan_destroy(result->plan);
-    rope2d_positions_destroy(result->positions);
-}
-
 static void rotate_on_cpu(program *own, rope2d_element type, unsigned char *values) {
-    made reference = make(own, own->cpu, type);
+    objects reference = program_make(own, own->cpu, type, ROPE2D_TABLE_AUTO);
     const rope2d_tensor tensor = {
         .heads = HEADS,
         .in = rope2d_view_contiguous(values, type, ROPE2D_LAYOUT_BNHD, BATCH, TOKENS, HEADS, DIM)};
@@ -46,7 +23,7 @@ static void rotate_on_cpu(program *own, rope2d_element type, unsigned char *valu
                                        .tensor_count = 1,
                                        .tensors = &tensor};
     IS(ROPE2D_OK, rope2d_apply(reference.plan, reference.positions, &apply));
-    unmake(&reference);
+    program_unmake(&reference);
 }
 
 static rope2d_opencl_view view_at(cl_mem memory, uint64_t offset) {
@@ -73,7 +50,7 @@ static void compare(program *own, cl_mem memory, rope2d_element type, uint64_t i
     const enum counter_type types[] = {COUNTER_F32, COUNTER_F16, COUNTER_BF16};
     const size_t bytes = (size_t)ELEMENTS * rope2d_element_size(type);
     const bool in_place = in_at == out_at;
-    made mine = make(own, own->device, type);
+    objects mine = program_make(own, own->device, type, ROPE2D_TABLE_AUTO);
     rope2d_opencl_binding *binding = NULL;
     rope2d_opencl_tensor tensor = {.heads = HEADS, .in = view_at(memory, in_at)};
     if (!in_place)
@@ -101,7 +78,7 @@ static void compare(program *own, cl_mem memory, rope2d_element type, uint64_t i
     CHECK(in_place || memcmp(found, before, bytes + 2 * GUARD) == 0);
     CHECK(is_zero(own, memory, in_at) && is_zero(own, memory, out_at));
     rope2d_opencl_binding_destroy(binding);
-    unmake(&mine);
+    program_unmake(&mine);
 }
 
 static void compare_all(program *own, cl_mem memory) {
@@ -144,18 +121,5 @@ static void check_device(cl_device_id id) {
 }
 
 int main(void) {
-    cl_platform_id platforms[MAX_PLATFORMS];
-    cl_device_id ids[MAX_FOUND];
-    cl_uint platform_count = 0, count = 0;
-    if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &platform_count) != CL_SUCCESS)
-        platform_count = 0;
-    for (cl_uint p = 0; p < platform_count && p < MAX_PLATFORMS; p++) {
-        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MAX_FOUND, ids, &count) != CL_SUCCESS)
-            continue;
-        for (cl_uint i = 0; i < count && i < MAX_FOUND; i++)
-            check_device(ids[i]);
-    }
-    if (counts.passed + counts.failed == 0)
-        counts.skipped++;
-    return tally_finish(&counts);
+    return program_each(check_device);
 }
