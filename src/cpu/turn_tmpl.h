@@ -36,10 +36,10 @@
         WRITE_SHARED(i, (size_t)(i)*STEP_BYTES, other *out_inner)                                            \
     }
 #define NEXT(in_by, out_by)                                                                                  \
-    in += in_by;                                                                                             \
-    out += out_by;                                                                                           \
-    in_hi += in_by;                                                                                          \
-    out_hi += out_by;
+    in += (in_by);                                                                                           \
+    out += (out_by);                                                                                         \
+    in_hi += (in_by);                                                                                        \
+    out_hi += (out_by);
 #define HEADS(steps)                                                                                         \
     for (uint32_t n = heads; n > 0; n--) {                                                                   \
         steps NEXT(in_inner, out_inner) if (n == jump) {                                                     \

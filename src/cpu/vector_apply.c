@@ -139,7 +139,8 @@ static void turn_somewhere(const rope2d_cpu_job *job, const rope2d_turn *t, bool
 }
 
 // Bytes from where the heads of one end to where those of the other begin, at every token.
-static ptrdiff_t jump(const rope2d_span *from, const rope2d_span *to, uint32_t heads, uint32_t element) {
+static ptrdiff_t bytes_between(const rope2d_span *from, const rope2d_span *to, uint32_t heads,
+                               uint32_t element) {
     return (ptrdiff_t)((uintptr_t)to->first - (uintptr_t)from->first) -
            (ptrdiff_t)heads * (ptrdiff_t)from->head_stride * (ptrdiff_t)element;
 }
@@ -189,8 +190,8 @@ static void turn_tile(const heads_tile *tile, const tables *t, bool tables_of_he
     if (tile->second) {
         turns.inner += tile->second->heads;
         turns.jump = tile->second->heads + 1;
-        turns.in_jump = jump(&tensor->in, &tile->second->in, tile->heads, element);
-        turns.out_jump = jump(&tensor->out, &tile->second->out, tile->heads, element);
+        turns.in_jump = bytes_between(&tensor->in, &tile->second->in, tile->heads, element);
+        turns.out_jump = bytes_between(&tensor->out, &tile->second->out, tile->heads, element);
         turns.group = turns.inner;
     }
     const bool by_heads =
