@@ -37,7 +37,7 @@ addEventListener("load", () => document.body.append(Object.assign(document.creat
             columns: one.width, rows: one.height, title: one.parentElement.textContent};
   }))})));
 </script>"""
-WINDOW = "--window-size=1300,2600"
+WINDOW = "--window-size=1300,4000"
 STOPS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
 WRONG = (255, 0, 0)
 LIMIT = 2.5
@@ -69,7 +69,8 @@ def look(runner, chromium, name, fragment, theme):
     outputs.browse(runner, chromium, "told.html", fragment, [*options, f"--screenshot={path}"])
     picture = Image.open(path).convert("RGB")
     for box in told:
-        runner.check(f"{name}, {theme}: the map is in the picture", box["top"] + box["height"] < picture.height, box)
+        if not runner.check(f"{name}, {theme}: the map is in the picture", box["top"] + box["height"] < picture.height, box):
+            return []
         box["cells"] = [[picture.getpixel((int(box["left"] + (x + 0.5) * box["width"] / box["columns"]),
                                            int(box["top"] + (y + 0.5) * box["height"] / box["rows"])))
                          for x in range(box["columns"])] for y in range(box["rows"])]
