@@ -73,6 +73,7 @@ static float4 r_read_texel(R_MEM uint texel) {
 #define R_FLOAT4(a, b, c, d)       ((float4)(a, b, c, d))
 #define R_FLOAT2(a, b)             ((float2)(a, b))
 #define R_INT(i)                   ((int)(i))
+#define R_FLOAT(i)               (float)(i)
 #define R_FLOATS_BITS(v)           as_uint4(v)
 #define R_FLOATS_FROM_BITS(v)      as_float4(v)
 #define R_SELECT4(c, d, e, f, a, b) ((int4)(-(int)(c), -(int)(d), -(int)(e), -(int)(f)) ? (a) : (b))

@@ -104,6 +104,7 @@ vec4 r_read_texel(uint texel) {
 #define R_FLOAT4       vec4
 #define R_FLOAT2       vec2
 #define R_INT(i)       int(i)
+#define R_FLOAT(i)     float(i)
 #define R_FLOATS_BITS(v)      floatBitsToUint(v)
 #define R_FLOATS_FROM_BITS(v) uintBitsToFloat(v)
 #define R_SELECT4(c, d, e, f, a, b) mix(b, a, bvec4(c, d, e, f))

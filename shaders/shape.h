@@ -88,5 +88,6 @@
 #define R_TWO_SLOTS_FLAG 256u  // a dispatch binds two tensors, one otherwise
 #define R_CONVERTS_FLAG  512u  // the device converts f16, which takes the feature shaderFloat16
 #define R_TOKENS_FLAG    1024u // an invocation may have several tokens
+#define R_SLOW_SHIFTS_FLAG 2048u // the device shifts bits slowly
 
 #endif

@@ -9,7 +9,7 @@
 //   r_uint4 r_float4 r_float2  vectors, made by R_UINT4(a, b, c, d), R_FLOAT4(a, b, c, d) and R_FLOAT2(a, b)
 //   R_FLOATS_BITS(v) R_FLOATS_FROM_BITS(v)   conversions of four that keep the bits
 //   R_SELECT4(c, d, e, f, a, b)   c ? a.x : b.x and so on
-//   R_INT(u)                   a conversion of a value
+//   R_INT(u) R_FLOAT(i)        conversions of a value
 //   R_UNPACK_HALVES(w) R_PACK_HALVES(v)   conversions by the device, used where R_CONVERTS_FLAG is; may be missing
 //   r_load_run(k, i)           the words of the run that begins at element i of input k, the first two of a run of
 //                              four 16-bit elements
@@ -127,16 +127,29 @@ R_FN float r_widen_shifted(uint shifted) {
     return widened;
 }
 
+// SwiftShader moves bits one lane after the other, and so takes longer to shift than to multiply or to convert: left
+// by a product, right by that of a float, of at most 24 bits that are not 0.
+R_FN uint r_scale_right(uint bits, float power) {
+    precise float scaled = R_FLOAT(R_INT(bits)) * power;
+    return R_UINT(R_INT(scaled));
+}
+
 R_FN r_float2 r_widen_halves(uint word) {
-    uint lo = R_BITS(r_widen_shifted((word << 13) & 0x0fffe000u)) | ((word << 16) & 0x80000000u);
-    uint hi = R_BITS(r_widen_shifted((word >> 3) & 0x0fffe000u)) | (word & 0x80000000u);
+    uint lo = (word * 0x2000u) & 0x0fffe000u;
+    uint hi;
+    if (R_HAS_FLAG(R_SLOW_SHIFTS_FLAG))
+        hi = r_scale_right(word & 0x7fff0000u, 0.125f);
+    else
+        hi = (word >> 3) & 0x0fffe000u;
+    lo = R_BITS(r_widen_shifted(lo)) | ((word * 0x10000u) & 0x80000000u);
+    hi = R_BITS(r_widen_shifted(hi)) | (word & 0x80000000u);
     return R_FLOAT2(R_FROM_BITS(lo), R_FROM_BITS(hi));
 }
 
 R_FN r_float2 r_widen_word(uint word) {
     r_float2 two;
     if (R_IN == R_BF16)
-        two = R_FLOAT2(R_FROM_BITS(word << 16), R_FROM_BITS(word & 0xffff0000u));
+        two = R_FLOAT2(R_FROM_BITS(word * 0x10000u), R_FROM_BITS(word & 0xffff0000u));
 #ifdef R_UNPACK_HALVES
     else if (R_HAS_FLAG(R_CONVERTS_FLAG))
         two = R_UNPACK_HALVES(word);
@@ -164,11 +177,40 @@ R_FN uint r_round_quiet_bf16(uint f) {
     return bounded + 0x7fffu + ((bounded >> 16) & 1u);
 }
 
+// The same without shifts: 2^13 ulps are added, so that the sum's last bits are the f16's, less its exponent.
+R_FN uint r_add_f16(uint f) {
+    uint rest = f & 0x7fffffffu;
+    int power = min(max(R_INT(rest & 0x7f800000u), 0x38800000), 0x47800000);
+    precise float grid = R_FROM_BITS(rest) + R_FROM_BITS(R_UINT(power) + 0x06800000u);
+    int number = R_INT(R_BITS(grid)) - power + R_INT(r_scale_right(R_UINT(power), 0.0001220703125f)) - 0x0681c400;
+    number = min(number, 0x7c00);
+    return R_SELECT(R_INT(rest) > 0x7f800000, 0x7e00u, R_UINT(number));
+}
+
+// r_round_quiet_bf16 likewise.
+R_FN uint r_add_bf16(uint f) {
+    uint bounded = min(R_UINT(min(R_INT(f), 0x7fff7fff)), 0xffff7fffu);
+    return bounded + R_SELECT((bounded & 0x10000u) != 0u, 0x8000u, 0x7fffu);
+}
+
+R_FN uint r_narrow_without_shifts(uint lo, uint hi) {
+    uint word;
+    if (R_OUT == R_BF16)
+        word = (r_scale_right(r_add_bf16(lo) & 0xffff0000u, 0.0000152587890625f) & 0xffffu) |
+               (r_add_bf16(hi) & 0xffff0000u);
+    else
+        word = r_add_f16(lo) | (r_add_f16(hi) * 0x10000u) | (hi & 0x80000000u) |
+               R_SELECT(R_INT(lo) < 0, 0x8000u, 0u);
+    return word;
+}
+
 R_FN uint r_narrow_word(r_float2 two) {
     uint lo = R_BITS(two.x);
     uint hi = R_BITS(two.y);
     uint word;
-    if (R_OUT == R_BF16 && R_IN == R_BF16)
+    if (R_HAS_FLAG(R_SLOW_SHIFTS_FLAG) && R_IN == R_OUT)
+        word = r_narrow_without_shifts(lo, hi);
+    else if (R_OUT == R_BF16 && R_IN == R_BF16)
         word = (r_round_quiet_bf16(lo) >> 16) | (r_round_quiet_bf16(hi) & 0xffff0000u);
     else if (R_OUT == R_BF16)
         word = (r_round_bf16(lo) >> 16) | (r_round_bf16(hi) & 0xffff0000u);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define UNITS_BYTES   (ROPE2D_MAX_HEAD_DIM * sizeof(uint32_t))
+#define VENDOR_GOOGLE 0x1ae0
 #define MOST_SLOTS    2
 #define MOST_BINDINGS (4 + 2 * MOST_SLOTS)
 
@@ -113,6 +114,10 @@ fail:
     return status;
 }
 
+static bool is_swiftshader(const rope2d_device_info *info) {
+    return info->is_software && info->vendor_id == VENDOR_GOOGLE;
+}
+
 static struct vulkan_variant make_variant(const rope2d_plan *plan, bool is_vector, bool converts,
                                           const rope2d_units *units) {
     const struct vulkan_device *device = rope2d_vulkan_of(plan->device);
@@ -122,6 +127,7 @@ static struct vulkan_variant make_variant(const rope2d_plan *plan, bool is_vecto
     flags |= device->layouts[is_texture].slots > 1 ? R_TWO_SLOTS_FLAG : 0;
     flags |= converts ? R_CONVERTS_FLAG : 0;
     flags |= is_vector && device->owner->info.is_software ? R_TOKENS_FLAG : 0;
+    flags |= is_vector && is_swiftshader(&device->owner->info) ? R_SLOW_SHIFTS_FLAG : 0;
     const struct vulkan_variant variant = {is_vector,
                                            {is_vector ? device->vector_group : device->group_size,
                                             (uint32_t)plan->in, (uint32_t)plan->out, flags}};
