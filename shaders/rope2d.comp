@@ -120,22 +120,22 @@ uint R_HIGH(uint a, uint b) {
 vec4 r_read_two(uint at) {
     vec4 two;
     if (R_TEXTURE)
-        two = r_read_texel(at >> 1);
+        two = r_read_texel(at);
     else
-        two = table[at >> 1];
+        two = table[at];
     return two;
 }
 
 uvec4 r_load_run(uint k, uint at) {
     uvec4 words;
     if (R_IN == R_F32) {
-#define R_READ_4(slot) words = in_sixteen##slot[at >> 2];
+#define R_READ_4(slot) words = in_sixteen##slot[at];
         R_FOR_SLOT(k, R_READ_4)
     } else if ((R_FLAGS & R_EIGHT_FLAG) != 0u) {
-#define R_READ_8(slot) words = in_sixteen##slot[at >> 3];
+#define R_READ_8(slot) words = in_sixteen##slot[at];
         R_FOR_SLOT(k, R_READ_8)
     } else {
-#define R_READ_HALVES(slot) words = in_eight##slot[at >> 2].xyxy;
+#define R_READ_HALVES(slot) words = in_eight##slot[at].xyxy;
         R_FOR_SLOT(k, R_READ_HALVES)
     }
     return words;
@@ -143,13 +143,13 @@ uvec4 r_load_run(uint k, uint at) {
 
 void r_store_run(uint k, uint at, uvec4 words) {
     if (R_OUT == R_F32) {
-#define R_WRITE_4(slot) out_sixteen##slot[at >> 2] = words;
+#define R_WRITE_4(slot) out_sixteen##slot[at] = words;
         R_FOR_SLOT(k, R_WRITE_4)
     } else if ((R_FLAGS & R_EIGHT_FLAG) != 0u) {
-#define R_WRITE_8(slot) out_sixteen##slot[at >> 3] = words;
+#define R_WRITE_8(slot) out_sixteen##slot[at] = words;
         R_FOR_SLOT(k, R_WRITE_8)
     } else {
-#define R_WRITE_HALVES(slot) out_eight##slot[at >> 2] = words.xy;
+#define R_WRITE_HALVES(slot) out_eight##slot[at] = words.xy;
         R_FOR_SLOT(k, R_WRITE_HALVES)
     }
 }

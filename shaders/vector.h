@@ -11,10 +11,9 @@
 //   R_SELECT4(c, d, e, f, a, b)   c ? a.x : b.x and so on
 //   R_INT(u) R_FLOAT(i)        conversions of a value
 //   R_UNPACK_HALVES(w) R_PACK_HALVES(v)   conversions by the device, used where R_CONVERTS_FLAG is; may be missing
-//   r_load_run(k, i)           the words of the run that begins at element i of input k, the first two of a run of
-//                              four 16-bit elements
+//   r_load_run(k, i)           the words of run i of input k, the first two of a run of four 16-bit elements
 //   r_store_run(k, i, words)   the same for output k
-//   r_read_two(i)              table entries i and i + 1, i even, as r_float4
+//   r_read_two(i)              table entries 2 i and 2 i + 1 as r_float4
 //   R_HIGH(a, b)               the high word of a product
 //   R_WITH_SLOT(k, call, ...)  call(slot, ...), with a slot that the compiler knows where that helps
 //   R_STRUCT(name)             how a struct's declaration begins
@@ -22,6 +21,7 @@
 // clang-format on
 
 #define R_HAS_FLAG(flag) ((R_FLAGS & (flag)) != 0u)
+#define R_RUN_SHIFT      (R_HAS_FLAG(R_EIGHT_FLAG) ? 3u : 2u) // log2 of a run's elements
 
 // n divided by what src/shape.c prepared, for every n.
 R_FN uint r_divide(uint n, uint magic, uint shifts) {
@@ -43,9 +43,10 @@ R_STRUCT(r_turns) {
     r_float4 hi_s;
 };
 
-// Two pairs whose entries stand side by side; `keep`: they do not rotate. Factored: `entry` is within a row.
+// Two pairs whose entries stand side by side, `two` * 2 on; `keep`: they do not rotate. Factored: `two` is
+// within a row.
 R_STRUCT(r_duo) {
-    uint entry;
+    uint two;
     bool keep;
 };
 
@@ -56,15 +57,16 @@ R_FN uint r_pair_entry(uint pair) {
 R_FN r_duo r_find_duo(R_MEM uint row_at, uint axis, uint pair, bool passes) {
     r_duo duo;
     int row = R_ROW(row_at + axis);
-    duo.entry = r_pair_entry(pair);
+    uint entry = r_pair_entry(pair);
     if (R_HAS_FLAG(R_FACTORED_FLAG)) {
         for (uint f = 1u; f < R_SHAPE(R_FACTORS); f++) {
             int other = R_ROW(row_at + f);
             row = other > row ? other : row;
         }
     } else {
-        duo.entry += r_first_entry(R_M row, 0u);
+        entry += r_first_entry(R_M row, 0u);
     }
+    duo.two = entry >> 1;
     duo.keep = passes || row < 0;
     return duo;
 }
@@ -75,23 +77,25 @@ R_FN r_float4 r_multiply_two(r_float4 a, r_float4 b) {
 }
 
 // Here and below every function has one return: several make loops of what drivers inline.
-R_FN r_float4 r_find_two(R_MEM uint row_at, uint entry, uint head) {
-    r_float4 two = R_FLOAT4(1.0f, 0.0f, 1.0f, 0.0f);
+R_FN r_float4 r_find_two(R_MEM uint row_at, uint two, uint head) {
+    r_float4 found = R_FLOAT4(1.0f, 0.0f, 1.0f, 0.0f);
     if (R_HAS_FLAG(R_FACTORED_FLAG)) {
         bool is_first = true;
         for (uint f = 0u; f < R_SHAPE(R_FACTORS); f++) {
             int row = R_ROW(row_at + f);
             if (row >= 0) {
-                r_float4 factor =
-                    r_read_two(R_M r_first_entry(R_M row, head) + f * R_SHAPE(R_TABLE_FACTOR_STRIDE) + entry);
-                two = is_first ? factor : r_multiply_two(two, factor);
+                uint first = r_first_entry(R_M row, head) + f * R_SHAPE(R_TABLE_FACTOR_STRIDE);
+                r_float4 factor = r_read_two(R_M two + (first >> 1));
+                found = is_first ? factor : r_multiply_two(found, factor);
                 is_first = false;
             }
         }
+    } else if (R_HAS_FLAG(R_HEAD_TABLE_FLAG)) {
+        found = r_read_two(R_M two + head * (R_SHAPE(R_TABLE_HEAD_STRIDE) >> 1));
     } else {
-        two = r_read_two(R_M entry + head * R_SHAPE(R_TABLE_HEAD_STRIDE));
+        found = r_read_two(R_M two);
     }
-    return two;
+    return found;
 }
 
 R_FN r_turns r_read_turns(R_MEM uint row_at, uint first, uint second, uint head) {
@@ -99,8 +103,8 @@ R_FN r_turns r_read_turns(R_MEM uint row_at, uint first, uint second, uint head)
     r_float4 e0 = r_find_two(R_M row_at, first, head);
     r_float4 e1 = r_find_two(R_M row_at, second, head);
     if (R_HAS_FLAG(R_TWO_ANGLES_FLAG)) {
-        r_float4 f0 = r_find_two(R_M row_at, first + 2u, head);
-        r_float4 f1 = r_find_two(R_M row_at, second + 2u, head);
+        r_float4 f0 = r_find_two(R_M row_at, first + 1u, head);
+        r_float4 f1 = r_find_two(R_M row_at, second + 1u, head);
         turns.lo_c = R_FLOAT4(e0.x, f0.x, e1.x, f1.x);
         turns.lo_s = R_FLOAT4(e0.y, f0.y, e1.y, f1.y);
         turns.hi_c = R_FLOAT4(e0.z, f0.z, e1.z, f1.z);
@@ -127,8 +131,8 @@ R_FN float r_widen_shifted(uint shifted) {
     return widened;
 }
 
-// SwiftShader moves bits one lane after the other, and so takes longer to shift than to multiply or to convert: left
-// by a product, right by that of a float, of at most 24 bits that are not 0.
+// SwiftShader moves bits one lane after the other, and so takes longer to shift than to multiply or to
+// convert: left by a product, right by that of a float, of at most 24 bits that are not 0.
 R_FN uint r_scale_right(uint bits, float power) {
     precise float scaled = R_FLOAT(R_INT(bits)) * power;
     return R_UINT(R_INT(scaled));
@@ -182,7 +186,8 @@ R_FN uint r_add_f16(uint f) {
     uint rest = f & 0x7fffffffu;
     int power = min(max(R_INT(rest & 0x7f800000u), 0x38800000), 0x47800000);
     precise float grid = R_FROM_BITS(rest) + R_FROM_BITS(R_UINT(power) + 0x06800000u);
-    int number = R_INT(R_BITS(grid)) - power + R_INT(r_scale_right(R_UINT(power), 0.0001220703125f)) - 0x0681c400;
+    int number =
+        R_INT(R_BITS(grid)) - power + R_INT(r_scale_right(R_UINT(power), 0.0001220703125f)) - 0x0681c400;
     number = min(number, 0x7c00);
     return R_SELECT(R_INT(rest) > 0x7f800000, 0x7e00u, R_UINT(number));
 }
@@ -295,10 +300,11 @@ R_FN r_run r_turn_eight(r_turns t, bool keep0, bool keep1, r_run v) {
 // What a lane knows before it comes to a token: its unit, its heads and their strides.
 R_STRUCT(r_lane) {
     uint word;
-    uint a_at;
-    uint b_at;
+    uint a_run;
+    uint b_run;
     uint a_pair;
     uint b_pair;
+    uint b_twos; // from the first run's entries to the second's
     bool passes;
     uint head;
     uint end;
@@ -310,24 +316,25 @@ R_FN r_lane r_find_lane(R_MEM uint tensor, uint unit, uint head) {
     uint pairs = R_UNIT(2u * unit + 1u);
     r_lane lane;
     lane.word = R_UNIT(2u * unit);
-    lane.a_at = R_UNIT_LO(lane.word);
-    lane.b_at = R_UNIT_HI(lane.word);
+    lane.a_run = R_UNIT_LO(lane.word) >> R_RUN_SHIFT;
+    lane.b_run = R_UNIT_HI(lane.word) >> R_RUN_SHIFT;
     lane.a_pair = R_UNIT_LO(pairs);
     lane.b_pair = R_UNIT_HI(pairs);
+    lane.b_twos = r_pair_entry(lane.b_pair - lane.a_pair) >> 1;
     lane.passes = unit >= R_SHAPE(R_PAIR_UNITS);
     lane.head = head;
     lane.end = min(head + R_SHAPE(R_LANE_HEADS), R_SHAPE(tensor + R_HEADS));
-    lane.in_step = R_SHAPE(tensor + R_IN_HEAD_STRIDE);
-    lane.out_step = R_SHAPE(tensor + R_OUT_HEAD_STRIDE);
+    lane.in_step = R_SHAPE(tensor + R_IN_HEAD_STRIDE) >> R_RUN_SHIFT;
+    lane.out_step = R_SHAPE(tensor + R_OUT_HEAD_STRIDE) >> R_RUN_SHIFT;
     return lane;
 }
 
 // With one run the lane loads and stores no other: what it stored must not be loaded again.
-#define R_HAS_B(lane) (!R_HAS_FLAG(R_LONE_FLAG) || (lane).a_at != (lane).b_at)
+#define R_HAS_B(lane) (!R_HAS_FLAG(R_LONE_FLAG) || (lane).a_run != (lane).b_run)
 
-// The lane's heads of one token; in_at and out_at belong to the first of them. Loops have their condition at
-// the end: lanes that are vectors of a CPU go through what follows it once more after all have left.
-R_FN void r_vector_token(R_MEM uint k, r_lane lane, uint in_at, uint out_at, uint row_at) {
+// The lane's heads of one token; in_run and out_run belong to the first of them. Loops have their condition
+// at the end: lanes that are vectors of a CPU go through what follows it once more after all have left.
+R_FN void r_vector_token(R_MEM uint k, r_lane lane, uint in_run, uint out_run, uint row_at) {
     bool eight = R_HAS_FLAG(R_EIGHT_FLAG);
     uint word = lane.word;
     uint a_pair = lane.a_pair;
@@ -337,32 +344,31 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, uint in_at, uint out_at, uin
     r_duo d2 = d0;
     r_duo d3 = d0;
     if (R_HAS_FLAG(R_ONE_AXIS_FLAG)) {
-        d2.entry = d0.entry + r_pair_entry(b_pair - a_pair);
-        d3.entry = d2.entry + r_pair_entry(2u);
-        d1.entry = eight ? d0.entry + r_pair_entry(2u) : d2.entry;
+        d2.two = d0.two + lane.b_twos;
+        d3.two = d2.two + r_pair_entry(1u);
+        d1.two = eight ? d0.two + r_pair_entry(1u) : d2.two;
     } else {
-        d1 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 1u), eight ? a_pair + 2u : b_pair,
-                        lane.passes);
+        d1 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 1u), eight ? a_pair + 2u : b_pair, lane.passes);
         if (eight) {
             d2 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 2u), b_pair, lane.passes);
             d3 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 3u), b_pair + 2u, lane.passes);
         }
     }
     uint head = lane.head;
-    r_turns t0 = r_read_turns(R_M row_at, d0.entry, d1.entry, head);
+    r_turns t0 = r_read_turns(R_M row_at, d0.two, d1.two, head);
     r_turns t1 = t0;
     if (eight)
-        t1 = r_read_turns(R_M row_at, d2.entry, d3.entry, head);
+        t1 = r_read_turns(R_M row_at, d2.two, d3.two, head);
     do {
         if (R_HAS_FLAG(R_HEAD_TABLE_FLAG)) {
-            t0 = r_read_turns(R_M row_at, d0.entry, d1.entry, head);
+            t0 = r_read_turns(R_M row_at, d0.two, d1.two, head);
             if (eight)
-                t1 = r_read_turns(R_M row_at, d2.entry, d3.entry, head);
+                t1 = r_read_turns(R_M row_at, d2.two, d3.two, head);
         }
-        r_uint4 a = r_load_run(R_M k, in_at + lane.a_at);
+        r_uint4 a = r_load_run(R_M k, in_run + lane.a_run);
         r_uint4 b = a;
         if (R_HAS_B(lane))
-            b = r_load_run(R_M k, in_at + lane.b_at);
+            b = r_load_run(R_M k, in_run + lane.b_run);
         // Of a run of eight the second four are in its last two words.
         r_run v;
         r_run w;
@@ -389,11 +395,11 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, uint in_at, uint out_at, uin
                 b = R_UINT4(v.b.x, v.b.y, w.b.x, w.b.y);
             }
         }
-        r_store_run(R_M k, out_at + lane.a_at, a);
+        r_store_run(R_M k, out_run + lane.a_run, a);
         if (R_HAS_B(lane))
-            r_store_run(R_M k, out_at + lane.b_at, b);
-        in_at += lane.in_step;
-        out_at += lane.out_step;
+            r_store_run(R_M k, out_run + lane.b_run, b);
+        in_run += lane.in_step;
+        out_run += lane.out_step;
         head++;
     } while (head < lane.end);
 }
@@ -403,17 +409,19 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, uint in_at, uint out_at, uin
 R_FN void r_vector_tokens(R_MEM uint k, uint tensor, uint unit, uint in_at, uint out_at, uint row_at,
                           uint token, uint head) {
     r_lane lane = r_find_lane(R_M tensor, unit, head);
+    uint in_run = in_at >> R_RUN_SHIFT;
+    uint out_run = out_at >> R_RUN_SHIFT;
     if (!R_HAS_FLAG(R_TOKENS_FLAG)) {
-        r_vector_token(R_M k, lane, in_at, out_at, row_at);
+        r_vector_token(R_M k, lane, in_run, out_run, row_at);
     } else {
         uint end = min(token + R_SHAPE(R_LANE_TOKENS), R_RANGE(R_TOKENS));
-        uint in_step = R_SHAPE(tensor + R_IN_TOKEN_STRIDE);
-        uint out_step = R_SHAPE(tensor + R_OUT_TOKEN_STRIDE);
+        uint in_step = R_SHAPE(tensor + R_IN_TOKEN_STRIDE) >> R_RUN_SHIFT;
+        uint out_step = R_SHAPE(tensor + R_OUT_TOKEN_STRIDE) >> R_RUN_SHIFT;
         uint row_step = R_SHAPE(R_ROW_AXES);
         do {
-            r_vector_token(R_M k, lane, in_at, out_at, row_at);
-            in_at += in_step;
-            out_at += out_step;
+            r_vector_token(R_M k, lane, in_run, out_run, row_at);
+            in_run += in_step;
+            out_run += out_step;
             row_at += row_step;
             token++;
         } while (token < end);
