@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// core.h and vector.h as OpenCL C 1.2. Built with -DR_IN, -DR_OUT, -DR_VECTOR, -DR_FLAGS and -DR_TEXTURE;
-// with those of token.h for CPUs; never with -cl-mad-enable or -cl-fast-relaxed-math, which fuse in spite of
-// the pragma.
+// core.h and vector.h as OpenCL C 1.2. Built with -DR_IN, -DR_OUT, -DR_VECTOR, -DR_FLAGS and -DR_TEXTURE; with those
+// of token.h for CPUs; never with
+// -cl-mad-enable or -cl-fast-relaxed-math, which fuse in spite of the pragma.
 #pragma OPENCL FP_CONTRACT OFF
 
 #ifdef __FAST_RELAXED_MATH__
@@ -33,26 +33,26 @@ typedef struct r_memory {
     __global uint *out[R_MAX_DISPATCH_TENSORS];
 } r_memory;
 
-#define R_FN  static
-#define R_MEM r_memory *memory, R_TABLE_TYPE table,
-#define R_M   memory, table,
+#define R_FN     static
+#define R_MEM    r_memory *memory, R_TABLE_TYPE table,
+#define R_M      memory, table,
 #define precise
-#define r_entry           float2
-#define R_UINT(i)         ((uint)(i))
-#define R_BITS(f)         as_uint(f)
-#define R_FROM_BITS(u)    as_float(u)
+#define r_entry        float2
+#define R_UINT(i)      ((uint)(i))
+#define R_BITS(f)      as_uint(f)
+#define R_FROM_BITS(u) as_float(u)
 #define R_SELECT(c, a, b) ((c) ? (a) : (b))
-#define R_SHAPE(i)        (memory->shape[i])
-#define R_RANGE(i)        R_SHAPE(i)
-#define R_UNIT(i)         (memory->units[i])
-#define R_ROW(i)          (memory->rows[i])
+#define R_SHAPE(i)     (memory->shape[i])
+#define R_RANGE(i)     R_SHAPE(i)
+#define R_UNIT(i)      (memory->units[i])
+#define R_ROW(i)       (memory->rows[i])
 
 #if R_TEXTURE
 __constant sampler_t r_fetch = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
 #endif
 
-#define R_TWO_ANGLES ((R_FLAGS & R_TWO_ANGLES_FLAG) != 0u)
-#define R_FACTORED   ((R_FLAGS & R_FACTORED_FLAG) != 0u)
+#define R_TWO_ANGLES   ((R_FLAGS & R_TWO_ANGLES_FLAG) != 0u)
+#define R_FACTORED     ((R_FLAGS & R_FACTORED_FLAG) != 0u)
 
 #if R_TEXTURE
 static float4 r_read_texel(R_MEM uint texel) {
@@ -63,35 +63,27 @@ static float4 r_read_texel(R_MEM uint texel) {
 
 #if R_VECTOR
 
-#define R_STRUCT(name)                                                                                       \
-    typedef struct name name;                                                                                \
+#define R_STRUCT(name)             \
+    typedef struct name name;      \
     struct name
-#define r_uint4                     uint4
-#define r_float4                    float4
-#define r_float2                    float2
-#define R_UINT4(a, b, c, d)         ((uint4)(a, b, c, d))
-#define R_FLOAT4(a, b, c, d)        ((float4)(a, b, c, d))
-#define R_FLOAT2(a, b)              ((float2)(a, b))
-#define R_INT(i)                    ((int)(i))
-#define R_FLOAT(i)                  (float)(i)
-#define R_FLOATS_BITS(v)            as_uint4(v)
-#define R_FLOATS_FROM_BITS(v)       as_float4(v)
+#define r_uint4                    uint4
+#define r_float4                   float4
+#define r_float2                   float2
+#define R_UINT4(a, b, c, d)        ((uint4)(a, b, c, d))
+#define R_FLOAT4(a, b, c, d)       ((float4)(a, b, c, d))
+#define R_FLOAT2(a, b)             ((float2)(a, b))
+#define R_INT(i)                   ((int)(i))
+#define R_FLOAT(i)                 ((float)(i))
+#define R_FLOATS_BITS(v)           as_uint4(v)
+#define R_FLOATS_FROM_BITS(v)      as_float4(v)
 #define R_SELECT4(c, d, e, f, a, b) ((int4)(-(int)(c), -(int)(d), -(int)(e), -(int)(f)) ? (a) : (b))
-#define R_HIGH(a, b)                mul_hi(a, b)
+#define R_HIGH(a, b)               mul_hi(a, b)
 
 // The buffers were chosen with the tensor: they are all slot 0.
-#define R_WITH_SLOT(k, call, a, b, c, d, e, f, g)                                                            \
-    r_choose_slot(memory, k);                                                                                \
-    call(R_M 0u, a, b, c, d, e, f, g);
+#define R_WITH_SLOT(k, call, a, b, c, d, e, f, g) r_choose_slot(memory, k); call(R_M 0u, a, b, c, d, e, f, g);
 static void r_choose_slot(r_memory *memory, uint k) {
-    memory->in[0] = k == 0u   ? memory->in[0]
-                    : k == 1u ? memory->in[1]
-                    : k == 2u ? memory->in[2]
-                              : memory->in[3];
-    memory->out[0] = k == 0u   ? memory->out[0]
-                     : k == 1u ? memory->out[1]
-                     : k == 2u ? memory->out[2]
-                               : memory->out[3];
+    memory->in[0] = k == 0u ? memory->in[0] : k == 1u ? memory->in[1] : k == 2u ? memory->in[2] : memory->in[3];
+    memory->out[0] = k == 0u ? memory->out[0] : k == 1u ? memory->out[1] : k == 2u ? memory->out[2] : memory->out[3];
 }
 
 static float4 r_read_two(R_MEM uint at) {
@@ -133,8 +125,8 @@ static float2 r_read_entry(R_MEM uint at) {
 #endif
 }
 
-// OpenCL 1.2 addresses single bytes, so that halves of a word need no atomics: work-items that share a word
-// do not touch each other's half, in place or not.
+// OpenCL 1.2 addresses single bytes, so that halves of a word need no atomics: work-items that share a word do not
+// touch each other's half, in place or not.
 static uint r_load(R_MEM uint k, uint at) {
 #if R_IN == 0
     return memory->in[k][at];
@@ -160,14 +152,13 @@ static void r_store(R_MEM uint k, uint at, uint bits) {
 #include "vector.h"
 #endif
 
-// The tensor of a lane or group becomes the only one, so that every index is known to the compiler. Others
-// had all words copied to memory for each lane, which on Rusticl took longer than the rest.
+// The tensor of a lane or group becomes the only one, so that every index is known to the compiler. Others had
+// all words copied to memory for each lane, which on Rusticl took longer than the rest.
 #define R_PICK(a, step) (k == 0u ? (a)[0] : k == 1u ? (a)[step] : k == 2u ? (a)[2 * (step)] : (a)[3 * (step)])
 static void r_choose_tensor(uint *words, r_memory *memory, uint at) {
     uint k = 0u;
     for (uint i = 1u; i < R_MAX_DISPATCH_TENSORS; i++) {
-        if (i < words[R_TENSOR_COUNT] &&
-            at >= words[R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS + R_LANE_FIRST])
+        if (i < words[R_TENSOR_COUNT] && at >= words[R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS + R_LANE_FIRST])
             k = i;
     }
     for (uint i = 0u; i < R_RANGE_TENSOR_WORDS; i++)
@@ -179,10 +170,10 @@ static void r_choose_tensor(uint *words, r_memory *memory, uint at) {
     words[R_TENSOR_COUNT] = 1u;
 }
 
-__kernel void rope2d(r_words shape, __global const uint *units, __global const int *rows, R_TABLE_TYPE table,
-                     __global const uint *in0, __global uint *out0, __global const uint *in1,
-                     __global uint *out1, __global const uint *in2, __global uint *out2,
-                     __global const uint *in3, __global uint *out3) {
+__kernel void rope2d(r_words shape, __global const uint *units, __global const int *rows,
+                     R_TABLE_TYPE table, __global const uint *in0, __global uint *out0, __global const uint *in1,
+                     __global uint *out1, __global const uint *in2, __global uint *out2, __global const uint *in3,
+                     __global uint *out3) {
     r_memory memory;
 #ifdef R_RUN
     memory.shape = shape.words;
