@@ -31,16 +31,12 @@ R_FN uint r_divide(uint n, uint magic, uint shifts) {
 
 // Twice four channels, in words that hold one or two each; of 16-bit elements the first two words count.
 R_STRUCT(r_run) {
-    r_uint4 a;
-    r_uint4 b;
+    r_uint4 a, b;
 };
 
 // The cosines and sines of four pairs.
 R_STRUCT(r_turns) {
-    r_float4 lo_c;
-    r_float4 lo_s;
-    r_float4 hi_c;
-    r_float4 hi_s;
+    r_float4 lo_c, lo_s, hi_c, hi_s;
 };
 
 // Two pairs whose entries stand side by side, `two` * 2 on; `keep`: they do not rotate. Factored: `two` is
@@ -299,17 +295,10 @@ R_FN r_run r_turn_eight(r_turns t, bool keep0, bool keep1, r_run v) {
 
 // What a lane knows before it comes to a token: its unit, its heads and their strides.
 R_STRUCT(r_lane) {
-    uint word;
-    uint a_run;
-    uint b_run;
-    uint a_pair;
-    uint b_pair;
+    uint word, a_run, b_run, a_pair, b_pair;
     uint b_twos; // from the first run's entries to the second's
     bool passes;
-    uint head;
-    uint end;
-    uint in_step;
-    uint out_step;
+    uint head, end, in_step, out_step;
 };
 
 R_FN r_lane r_find_lane(R_MEM uint tensor, uint unit, uint head) {
@@ -340,9 +329,7 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, uint in_run, uint out_run, u
     uint a_pair = lane.a_pair;
     uint b_pair = lane.b_pair;
     r_duo d0 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 0u), a_pair, lane.passes);
-    r_duo d1 = d0;
-    r_duo d2 = d0;
-    r_duo d3 = d0;
+    r_duo d1 = d0, d2 = d0, d3 = d0;
     if (R_HAS_FLAG(R_ONE_AXIS_FLAG)) {
         d2.two = d0.two + lane.b_twos;
         d3.two = d2.two + r_pair_entry(1u);
