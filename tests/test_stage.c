@@ -3,51 +3,22 @@
 // whatever the limits; nothing else is written; no limit is passed.
 #include "check.h"
 #include "counter.h"
-#include "stage.h"
+#include "stage_kernel.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define EXAMPLES    4000
-#define MAX_TENSORS 6
-#define ARENA       (1 << 19)
+#define EXAMPLES 4000
+#define ARENA    (1 << 19)
 
 static uint64_t random_state;
 static uint32_t below(uint32_t bound) {
     return counter_below(counter_word(22, 1, random_state++), bound);
 }
 
-struct example {
-    rope2d_device device;
-    rope2d_plan plan;
-    rope2d_positions positions;
-    rope2d_checked_tensor tensors[MAX_TENSORS];
-    rope2d_work work;
-    rope2d_stage_limits limits;
-    uint64_t row_base;
-    uint32_t pieces;
-    uint32_t odd_pieces; // that keep an odd layout
-    uint32_t vector_pieces;
-};
-
 static unsigned char inputs[ARENA], outputs[ARENA], pristine[ARENA], expected[ARENA], staging[ARENA];
-
-static uint32_t get(const void *from, uint64_t at, uint32_t size) {
-    uint32_t bits = 0;
-    memcpy(&bits, (const unsigned char *)from + at * size, size); // little-endian: the low bits
-    return bits;
-}
-
-static void put(void *to, uint64_t at, uint32_t size, uint32_t bits) {
-    memcpy((unsigned char *)to + at * size, &bits, size);
-}
-
-// What the kernel of this test does with an element: not the same when done twice, or for another token.
-static uint32_t turn(uint32_t bits, uint64_t row) {
-    return bits * 3 + 1 + (uint32_t)row;
-}
 
 // ------------------------------------------------------------------------------------------ random applies
 
@@ -145,144 +116,10 @@ static void expect_outputs(const struct example *e) {
                         const uint64_t row = ((e->positions.batch == 1 ? 0 : b) * e->positions.tokens +
                                               e->work.first_token + n) *
                                              e->positions.pattern.row_axes;
-                        put(expected, out, out_size, turn(get(in_base, in, in_size), row));
+                        element_put(expected, out, out_size,
+                                    element_turn(element_get(in_base, in, in_size), row));
                     }
     }
-}
-
-// ---------------------------------------------------------------------------- a kernel by its words
-
-struct dispatch {
-    const struct example *e;
-    const rope2d_piece *piece;
-    uint32_t words[R_SHAPE_WORDS];
-    uint8_t *seen; // [lanes] of each tensor, one after the other
-    uint64_t seen_count;
-};
-
-static uint32_t find_tensor(const uint32_t *w, uint32_t lane) {
-    uint32_t k = 0;
-    while (k + 1 < w[R_TENSOR_COUNT] &&
-           lane >= w[R_RANGE_TENSORS + (k + 1) * R_RANGE_TENSOR_WORDS + R_LANE_FIRST])
-        k++;
-    return k;
-}
-
-// All channels of a head.
-static bool rotate_head(const struct dispatch *d, uint32_t k, uint32_t batch, uint32_t token, uint32_t head) {
-    const uint32_t *w = d->words;
-    const uint32_t *t = w + R_TENSORS + k * R_TENSOR_WORDS;
-    const uint32_t *r = w + R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS;
-    const rope2d_stage_tensor *s = &d->piece->tensors[k];
-    const uint32_t in_size = rope2d_element_size(d->e->plan.in);
-    const uint32_t out_size = rope2d_element_size(d->e->plan.out);
-    const uint64_t row = d->e->row_base + w[R_ROW_FIRST] + (uint64_t)batch * w[R_ROW_BATCH_STRIDE] +
-                         (uint64_t)token * w[R_ROW_AXES];
-    for (uint32_t c = 0; c < d->e->plan.pattern.head_dim; c++) {
-        const uint64_t in = (uint64_t)r[R_IN_FIRST] + (uint64_t)batch * t[R_IN_BATCH_STRIDE] +
-                            (uint64_t)token * t[R_IN_TOKEN_STRIDE] + (uint64_t)head * t[R_IN_HEAD_STRIDE] + c;
-        const uint64_t out = (uint64_t)r[R_OUT_FIRST] + (uint64_t)batch * t[R_OUT_BATCH_STRIDE] +
-                             (uint64_t)token * t[R_OUT_TOKEN_STRIDE] + (uint64_t)head * t[R_OUT_HEAD_STRIDE] +
-                             c;
-        if ((in + 1) * in_size > s->in.bytes || (out + 1) * out_size > s->out.bytes)
-            return false;
-        put(staging + s->out.offset, out, out_size, turn(get(staging + s->in.offset, in, in_size), row));
-    }
-    return true;
-}
-
-static bool invoke(struct dispatch *d, uint32_t lane) {
-    const uint32_t *w = d->words;
-    const uint32_t k = find_tensor(w, lane);
-    const uint32_t *t = w + R_TENSORS + k * R_TENSOR_WORDS;
-    const uint32_t *r = w + R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS;
-    if (lane - r[R_LANE_FIRST] >= r[R_LANES])
-        return true;
-    uint32_t item = lane - r[R_LANE_FIRST];
-    const uint32_t unit = item % w[R_UNITS];
-    const uint32_t head = item / w[R_UNITS] % t[R_HEADS];
-    const uint32_t token = item / w[R_UNITS] / t[R_HEADS] % w[R_TOKENS];
-    const uint32_t batch = item / w[R_UNITS] / t[R_HEADS] / w[R_TOKENS];
-    if (batch >= w[R_BATCH] || lane >= d->seen_count || d->seen[lane]++ != 0)
-        return false;
-    return unit != 0 || rotate_head(d, k, batch, token, head);
-}
-
-// As shaders/vector.h divides.
-static uint32_t divide(uint32_t n, uint32_t magic, uint32_t shifts) {
-    const uint32_t high = (uint32_t)(((uint64_t)n * magic) >> 32);
-    return (high + ((n - high) >> (shifts & 1))) >> ((shifts >> 1) & 31);
-}
-
-static bool invoke_vector(struct dispatch *d, uint32_t group, uint32_t local, uint32_t k) {
-    const uint32_t *w = d->words;
-    const bool is_token_lane = d->e->limits.tile_tokens > 0;
-    const uint32_t *t = w + R_TENSORS + k * R_TENSOR_WORDS;
-    const uint32_t *r = w + R_RANGE_TENSORS + (is_token_lane ? 0 : k) * R_RANGE_TENSOR_WORDS;
-    const uint32_t item = group - r[R_LANE_FIRST];
-    if (item >= r[R_LANES])
-        return true;
-    const uint32_t tile = divide(item, t[R_SPAN_MAGIC], t[R_SHIFTS] >> 8);
-    const uint32_t batch = divide(item - tile * t[R_SPAN], t[R_CHUNKS_MAGIC], t[R_SHIFTS]);
-    const uint32_t chunk = item - tile * t[R_SPAN] - batch * t[R_CHUNKS];
-    if (tile != item / t[R_SPAN] || batch != item % t[R_SPAN] / t[R_CHUNKS] || batch >= w[R_BATCH])
-        return false;
-    const uint32_t lane_token = is_token_lane ? 0 : (local * w[R_UNIT_MAGIC]) >> 16;
-    if (!is_token_lane && lane_token != local / w[R_UNITS])
-        return false;
-    if (lane_token >= w[R_TILE_TOKENS] || local != lane_token * w[R_UNITS])
-        return true;
-    bool good = true;
-    for (uint32_t i = 0; good && i < (is_token_lane ? w[R_TILE_TOKENS] : 1); i++) {
-        const uint32_t token = tile * w[R_TILE_TOKENS] + lane_token + i;
-        const uint64_t first = (uint64_t)chunk * w[R_LANE_HEADS];
-        for (uint64_t head = first; good && token < w[R_TOKENS] && head < t[R_HEADS]; head++)
-            good = head - first >= w[R_LANE_HEADS] || rotate_head(d, k, batch, token, (uint32_t)head);
-    }
-    return good;
-}
-
-// A token's lane has all tensors; the first counts them.
-static bool invoke_all(struct dispatch *d, uint32_t group, uint32_t local) {
-    bool good = true;
-    if (d->e->limits.tile_tokens == 0)
-        return invoke_vector(d, group, local, find_tensor(d->words, group));
-    for (uint32_t k = 0; good && k < d->words[R_TENSOR_COUNT]; k++)
-        good = invoke_vector(d, group, local, k);
-    return good;
-}
-
-// What they write is compared in the end: an element that no group rotates is not as expected.
-static bool run_groups(struct dispatch *d) {
-    bool good = true;
-    for (uint32_t group = 0; good && group < d->piece->groups[0] * d->piece->groups[1]; group++)
-        for (uint32_t local = 0; good && local < d->e->limits.vector_group; local++)
-            good = invoke_all(d, group, local);
-    return good;
-}
-
-static bool run_lanes(struct dispatch *d) {
-    const uint64_t size = d->e->limits.group_size;
-    uint64_t lanes = 0;
-    bool good = true;
-    if (size == 0)
-        return false;
-    d->seen_count = (uint64_t)d->piece->groups[0] * d->piece->groups[1] * size;
-    d->seen = calloc(d->seen_count, 1);
-    for (uint64_t y = 0; d->seen && good && y < d->piece->groups[1]; y++)
-        for (uint64_t x = 0; good && x < d->piece->groups[0]; x++)
-            for (uint64_t i = 0; good && i < size; i++)
-                good = invoke(d, (uint32_t)((y * d->words[R_GROUPS_X] + x) * size + i));
-    for (uint32_t i = 0; d->seen && i < d->piece->tensor_count; i++) {
-        const uint32_t *t = d->words + R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS;
-        good &= t[R_LANE_FIRST] % size == 0;
-        lanes += t[R_LANES];
-        for (uint32_t lane = 0; good && lane < t[R_LANES]; lane++)
-            good = d->seen[t[R_LANE_FIRST] + lane] == 1;
-    }
-    good &= d->seen && lanes > 0;
-    free(d->seen);
-    return good;
 }
 
 // ------------------------------------------------------------------------------------------------- pieces
@@ -318,7 +155,7 @@ static bool piece_is_good(const struct example *e, const rope2d_piece *p) {
 }
 
 static bool run_piece(struct example *e, const rope2d_piece *piece) {
-    struct dispatch d = {.e = e, .piece = piece};
+    struct dispatch d = {.e = e, .piece = piece, .staging = staging};
     if (!piece_is_good(e, piece) || piece->bytes > ARENA)
         return false;
     memset(staging, 0xee, piece->bytes);
@@ -328,7 +165,7 @@ static bool run_piece(struct example *e, const rope2d_piece *piece) {
     rope2d_shape_write(d.words, &e->plan, &e->positions, &e->work, piece, e->row_base, 0,
                        e->limits.group_size);
     if (d.words[R_UNITS] != (piece->vector ? *rope2d_plan_vectors(&e->plan) : e->plan.pattern.single).count ||
-        !(piece->vector ? run_groups(&d) : run_lanes(&d)))
+        !(piece->vector ? dispatch_groups(&d) : dispatch_lanes(&d)))
         return false;
     for (uint32_t i = 0; i < piece->tensor_count; i++) {
         rope2d_stage_out(&e->plan, piece, i, staging + piece->tensors[i].out.offset);
