@@ -105,21 +105,6 @@ static r_out r_narrow_bits(r_floats value) {
 #endif
 }
 
-#if R_HARDWARE
-// What these are judged by before a plan may use them: all halves, or the 16 edges of each.
-__kernel void rope2d_halves(__global ushort *halves, __global uint *numbers, uint widens) {
-    size_t at = 8 * get_global_id(0);
-#if R_IN == 1
-    if (widens)
-        vstore8(as_uint8(r_widen_bits(vload8(0, halves + at))), 0, numbers + at);
-#endif
-#if R_OUT == 1
-    for (size_t i = 16 * at; !widens && i < 16 * (at + 8); i += 8)
-        vstore8(r_narrow_bits(as_float8(vload8(0, numbers + i))), 0, halves + i);
-#endif
-}
-#endif
-
 static r_out r_pass_bits(r_in bits) {
 #if R_IN == R_OUT
     return bits;

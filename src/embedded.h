@@ -41,9 +41,11 @@ typedef struct rope2d_kernel_bytes {
     size_t capacity;
 } rope2d_kernel_bytes;
 
-// `kernel` is left destroyable when it fails.
+// `kernel` is left destroyable when it fails, and so is `first`, which begins as zeros and gets the list's
+// first kernel on the way; NULL: it is not asked for.
 rope2d_status rope2d_embedded_create(const rope2d_host *host, const struct rope2d_embedded *list,
-                                     const char *name, rope2d_kernel_bytes *kernel);
+                                     const char *name, rope2d_kernel_bytes *kernel,
+                                     rope2d_kernel_bytes *first);
 void rope2d_embedded_destroy(const rope2d_host *host, rope2d_kernel_bytes *kernel);
 
 #endif

@@ -119,6 +119,13 @@ struct rope2d_retired {
     void *object; // holds this struct
 };
 
+// Whether kernels may leave the conversions of f16 to the device.
+typedef enum rope2d_converts {
+    ROPE2D_CONVERTS_NOT,     // it has none, or the proof failed
+    ROPE2D_CONVERTS_PERHAPS, // each kernel must pass at the edges between halves
+    ROPE2D_CONVERTS_PROVEN   // one from f16 to f16 has
+} rope2d_converts;
+
 struct rope2d_device {
     rope2d_host host; // resolved
     rope2d_backend backend;
@@ -130,6 +137,7 @@ struct rope2d_device {
     const struct rope2d_backend_ops *ops;
     void *impl;
     struct rope2d_kernel_list *kernels;          // that plans share; kernels.c
+    rope2d_converts converts;                    // once plans are made, kernels.c guards it
     struct rope2d_cache *cache;                  // in a folder; NULL: none; cache.c
     void (*drain)(struct rope2d_device *device); // destroys what was retired; NULL: nothing can be
 };
@@ -225,5 +233,13 @@ rope2d_status rope2d_portable_apply(const rope2d_plan *plan, const rope2d_positi
 
 // Runs both kinds of units of the plan through its backend's own apply and compares with the portable path.
 rope2d_status rope2d_self_test(const rope2d_plan *plan, rope2d_exactness *exactness);
+
+// Makes a backend's kernel of vector units, in the place of the one that it may have made before; converts:
+// with the device's own conversions of f16.
+typedef rope2d_status rope2d_make_vector_fn(rope2d_plan *plan, bool converts, void *data);
+// Has it made so where the driver takes it and it is then proven: it has run with the inputs of the
+// self-test, which makes the plan's verdict, and at all edges between halves until one from f16 to f16 has
+// passed there. With integers elsewhere. All other kernels of the plan must be there.
+rope2d_status rope2d_make_vector(rope2d_plan *plan, rope2d_make_vector_fn *make, void *data);
 
 #endif

@@ -74,6 +74,8 @@ static void share(rope2d_plan *plan, struct rope2d_kernels *kernels) {
 static void insert(rope2d_plan *plan, struct rope2d_kernels *made) {
     struct rope2d_kernel_list *list = plan->device->kernels;
     made->made = *plan;
+    made->made.exactness = ROPE2D_UNTESTED; // of plans that decline the test
+    made->verdict = plan->exactness;
     made->plans = 1;
     rope2d_lock_take(&list->lock);
     struct rope2d_kernels *other = find(list, plan);
@@ -155,4 +157,17 @@ void rope2d_kernels_set_verdict(const rope2d_plan *plan, rope2d_exactness exactn
     rope2d_lock_take(&list->lock);
     plan->kernels->verdict = exactness;
     rope2d_lock_give(&list->lock);
+}
+
+rope2d_converts rope2d_kernels_converts(const rope2d_device *device) {
+    rope2d_lock_take(&device->kernels->lock);
+    const rope2d_converts converts = device->converts;
+    rope2d_lock_give(&device->kernels->lock);
+    return converts;
+}
+
+void rope2d_kernels_set_converts(rope2d_device *device, rope2d_converts converts) {
+    rope2d_lock_take(&device->kernels->lock);
+    device->converts = converts;
+    rope2d_lock_give(&device->kernels->lock);
 }

@@ -24,4 +24,7 @@ void rope2d_kernels_keep(const rope2d_plan *plan);
 rope2d_exactness rope2d_kernels_verdict(const rope2d_plan *plan);
 void rope2d_kernels_set_verdict(const rope2d_plan *plan, rope2d_exactness exactness);
 
+rope2d_converts rope2d_kernels_converts(const rope2d_device *device);
+void rope2d_kernels_set_converts(rope2d_device *device, rope2d_converts converts);
+
 #endif

@@ -148,17 +148,16 @@ rope2d_status rope2d_probe_create(rope2d_probe *probe, const rope2d_plan *plan) 
 
 // What takes every f16 to halves of an ulp, to either side of them, below the normal numbers and past the
 // largest; the last two pairs make sums whose own rounding must come before the conversion's.
-static const r_entry edges[] = {
+static const r_entry edges[ROPE2D_EDGE_ROWS] = {
     {1.0f, 0.0f},       {0x1.8p0f, 0.0f},        {0x1.7ffffep0f, 0.0f}, {0x1.800002p0f, 0.0f},
     {0x1.8p-14f, 0.0f}, {0x1.7ffffep-12f, 0.0f}, {1.0f, 0x1.002p-11f},  {0x1.333334p-1f, 0x1.99999ap-1f}};
-enum { EDGES = sizeof(edges) / sizeof(edges[0]), HALVES = 65536 };
 
 rope2d_status rope2d_edges_create(rope2d_probe *probe, const rope2d_plan *plan) {
     const uint32_t axes = plan->pattern.row_axes;
     const uint32_t parts = plan->pattern.factors == 0 ? 1 : plan->pattern.factors;
-    const uint32_t tokens = (HALVES + plan->pattern.pairs - 1) / plan->pattern.pairs; // of each row
-    *probe = (rope2d_probe){.tokens = EDGES * tokens, .heads = 1};
-    ROPE2D_TRY(create(probe, plan, probe->tokens, EDGES));
+    const uint32_t tokens = (ROPE2D_EDGE_PAIRS + plan->pattern.pairs - 1) / plan->pattern.pairs;
+    *probe = (rope2d_probe){.tokens = tokens + tokens % 2, .heads = 2};
+    ROPE2D_TRY(create(probe, plan, ROPE2D_EDGE_ROWS * (uint64_t)probe->tokens, ROPE2D_EDGE_ROWS));
     rope2d_positions *positions = &probe->positions;
     for (uint64_t i = 0; i < positions->table_entries; i++) {
         const uint32_t column = (uint32_t)(i % positions->table_columns);
@@ -168,15 +167,12 @@ rope2d_status rope2d_edges_create(rope2d_probe *probe, const rope2d_plan *plan) 
         positions->table[2 * i + 1] = entry.y;
     }
     for (uint64_t i = 0; i < positions->row_count; i++)
-        positions->rows[i] = (int32_t)(i / axes / tokens);
+        positions->rows[i] = (int32_t)(i / axes / probe->tokens);
     return ROPE2D_OK;
 }
 
-void rope2d_edges_pair(const rope2d_probe *probe, const rope2d_plan *plan, uint32_t token, uint32_t pair,
-                       uint32_t *lo, uint32_t *hi) {
-    const uint32_t half = token % (probe->tokens / EDGES) * plan->pattern.pairs + pair;
-    *lo = r_narrow((uint32_t)plan->in, r_widen(R_F16, half % HALVES));
-    *hi = r_narrow((uint32_t)plan->in, r_widen(R_F16, half * 40503u % HALVES));
+uint32_t rope2d_edge(const rope2d_plan *plan, uint32_t half) {
+    return r_convert(R_F16, (uint32_t)plan->in, half % ROPE2D_EDGE_PAIRS);
 }
 
 void rope2d_probe_destroy(rope2d_probe *probe) {

@@ -3,7 +3,9 @@
 // Runs a plan as its users will, on the inputs of probe.c, and compares with the portable path.
 #include "selftest.h"
 #include "backend.h"
+#include "kernels.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define GUARD 0xa5
@@ -13,24 +15,29 @@ typedef struct test {
     rope2d_probe probe;
     uint32_t in_size;
     uint32_t out_size;
+    uint64_t heads;    // of each buffer
     uint64_t elements; // of each buffer
     unsigned char *in;
     unsigned char *out;
-    unsigned char *expected;
-    rope2d_checked_tensor tensor;
-    bool at_edges;
+    unsigned char *expected; // NULL at the edges
 } test;
 
-static rope2d_status allocate(test *t) {
+// Wide units want even strides; single ones meet words that two heads share.
+static uint32_t stride_of(const test *t, bool single) {
+    return (t->plan->pattern.head_dim + 1) / 2 * 2 + single;
+}
+
+static rope2d_status allocate(test *t, uint64_t heads, bool at_edges) {
     const rope2d_host *host = &t->plan->device->host;
     t->in_size = rope2d_element_size(t->plan->in);
     t->out_size = rope2d_element_size(t->plan->out);
-    // Room for heads that begin at odd elements.
-    t->elements = (uint64_t)t->probe.tokens * t->probe.heads * (t->plan->pattern.head_dim + 2) + 2;
+    t->heads = heads;
+    t->elements = heads * stride_of(t, true) + 1;
     t->in = rope2d_allocate(host, t->elements, t->in_size);
     t->out = rope2d_allocate(host, t->elements, t->out_size);
-    t->expected = rope2d_allocate(host, t->elements, t->out_size);
-    if (!t->in || !t->out || !t->expected)
+    if (!at_edges)
+        t->expected = rope2d_allocate(host, t->elements, t->out_size);
+    if (!t->in || !t->out || (!t->expected && !at_edges))
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "no memory for the self-test");
     return ROPE2D_OK;
 }
@@ -54,43 +61,39 @@ static void put(const test *t, uint64_t at, uint32_t bits) {
     }
 }
 
-static void fill_head(const test *t, uint64_t at, uint32_t token, uint32_t head) {
+static void put_pair(const test *t, uint64_t at, uint32_t pair, uint32_t lo, uint32_t hi) {
+    put(t, at + t->plan->pattern.lo[pair], lo);
+    put(t, at + t->plan->pattern.hi[pair], hi);
+}
+
+// For even strides.
+static void fill(const test *t) {
     const rope2d_pattern *pattern = &t->plan->pattern;
-    for (uint32_t i = 0; i < pattern->head_dim; i++)
-        put(t, at + i, rope2d_probe_channel(t->plan, token, head, i));
-    for (uint32_t i = 0; i < pattern->pairs; i++) {
-        uint32_t lo = 0;
-        uint32_t hi = 0;
-        if (t->at_edges)
-            rope2d_edges_pair(&t->probe, t->plan, token, i, &lo, &hi);
-        else
-            rope2d_probe_pair(&t->probe, t->plan, token, head, i, &lo, &hi);
-        put(t, at + pattern->lo[i], lo);
-        put(t, at + pattern->hi[i], hi);
+    for (uint64_t i = 0; i < t->heads; i++) {
+        const uint64_t at = i * stride_of(t, false);
+        const uint32_t token = (uint32_t)(i / t->probe.heads);
+        const uint32_t head = (uint32_t)(i % t->probe.heads);
+        uint32_t lo;
+        uint32_t hi;
+        for (uint32_t c = 0; c < pattern->head_dim && 2 * pattern->pairs < pattern->head_dim; c++)
+            put(t, at + c, rope2d_probe_channel(t->plan, token, head, c));
+        for (uint32_t pair = 0; pair < pattern->pairs; pair++) {
+            rope2d_probe_pair(&t->probe, t->plan, token, head, pair, &lo, &hi);
+            put_pair(t, at, pair, lo, hi);
+        }
     }
 }
 
-static void fill(test *t, uint32_t first_token, bool single) {
-    const uint32_t head_dim = t->plan->pattern.head_dim;
-    // Wide units want even strides; single ones meet words that two heads share.
-    const uint32_t head_stride = single ? head_dim | 1 : (head_dim + 1) / 2 * 2;
-    const uint32_t token_stride = head_stride * t->probe.heads;
-    const uint32_t first = single ? 1 : 0;
-    t->tensor = (rope2d_checked_tensor){.heads = t->probe.heads};
-    t->tensor.in = (rope2d_span){
-        .first = t->in + (size_t)first * t->in_size,
-        .batch_stride = 0,
-        .token_stride = token_stride,
-        .head_stride = head_stride,
-    };
-    t->tensor.out = t->tensor.in;
-    for (uint32_t token = 0; token < t->probe.tokens; token++)
-        for (uint32_t head = 0; head < t->probe.heads; head++)
-            fill_head(t, first + (uint64_t)token * token_stride + (uint64_t)head * head_stride,
-                      first_token + token, head);
-    memset(t->out, GUARD, (size_t)t->elements * t->out_size);
-    memset(t->expected, GUARD, (size_t)t->elements * t->out_size);
-    t->tensor.out.first = t->out + (size_t)first * t->out_size;
+// Moves heads to odd strides, the last one first, and puts guards between them.
+static void spread(const test *t, unsigned char *bytes, uint32_t size) {
+    const size_t head = (size_t)t->plan->pattern.head_dim * size;
+    const size_t from = (size_t)stride_of(t, false) * size;
+    const size_t to = (size_t)stride_of(t, true) * size;
+    for (size_t i = (size_t)t->heads; i-- > 0;) {
+        memmove(bytes + size + i * to, bytes + i * from, head);
+        memset(bytes + size + i * to + head, GUARD, to - head);
+    }
+    memset(bytes, GUARD, size);
 }
 
 static bool is_nan(rope2d_element element, uint32_t bits) {
@@ -110,66 +113,63 @@ static uint32_t get(const test *t, const unsigned char *from, uint64_t at) {
 }
 
 // The gaps between heads count too: nothing may have written there.
-static uint64_t count_differences(const test *t) {
-    uint64_t different = 0;
+static void count_differences(const test *t, uint64_t normal, rope2d_differences *differences) {
     for (uint64_t i = 0; i < t->elements; i++) {
         const uint32_t found = get(t, t->out, i);
         const uint32_t expected = get(t, t->expected, i);
         if (found != expected && !(is_nan(t->plan->out, found) && is_nan(t->plan->out, expected)))
-            different++;
+            *(i < normal ? &differences->normal : &differences->subnormal) += 1;
     }
-    return different;
 }
 
-static rope2d_status run(test *t, uint32_t first_token, bool single, uint64_t *different) {
-    fill(t, first_token, single);
+// Rotates all heads in `in`, so many to a token, by the device or by the portable path.
+// NOLINTNEXTLINE(readability-non-const-parameter)
+static rope2d_status apply(const test *t, rope2d_apply_fn *by, unsigned char *out, uint64_t first_token,
+                           uint32_t heads, bool single) {
+    const uint32_t stride = stride_of(t, single);
+    const rope2d_checked_tensor tensor = {
+        .heads = heads,
+        .in = {t->in + (single ? t->in_size : 0), 0, (int64_t)heads * stride, stride},
+        .out = {out + (single ? t->out_size : 0), 0, (int64_t)heads * stride, stride},
+    };
     const rope2d_work work = {
         .batch = 1,
         .first_token = first_token,
-        .tokens = t->probe.tokens,
+        .tokens = t->heads / heads,
         .tensor_count = 1,
-        .tensors = &t->tensor,
+        .tensors = &tensor,
         .single_only = single,
     };
-    ROPE2D_TRY(t->plan->device->ops->apply(t->plan, &t->probe.positions, &work));
-    t->tensor.out.first = t->expected + (t->tensor.out.first - t->out);
-    ROPE2D_TRY(rope2d_portable_apply(t->plan, &t->probe.positions, &work));
-    *different += count_differences(t);
+    return by(t->plan, &t->probe.positions, &work);
+}
+
+static rope2d_status run(const test *t, bool single, rope2d_differences *differences) {
+    memset(t->out, GUARD, (size_t)t->elements * t->out_size);
+    ROPE2D_TRY(apply(t, t->plan->device->ops->apply, t->out, 0, t->probe.heads, single));
+    if (memcmp(t->out, t->expected, (size_t)t->elements * t->out_size) != 0)
+        count_differences(t, t->heads / 2 * stride_of(t, single) + single, differences);
+    differences->outputs += t->heads * t->plan->pattern.pairs;
     return ROPE2D_OK;
 }
 
 static rope2d_status run_all(test *t, rope2d_differences *differences) {
     ROPE2D_TRY(rope2d_probe_create(&t->probe, t->plan));
-    ROPE2D_TRY(allocate(t));
+    ROPE2D_TRY(allocate(t, 2 * (uint64_t)t->probe.tokens * t->probe.heads, false));
     ROPE2D_TRY(t->plan->device->ops->positions_create(&t->probe.positions));
-    for (int single = t->plan->pattern.wide.count > 0 ? 0 : 1; single <= 1; single++) {
-        ROPE2D_TRY(run(t, 0, single != 0, &differences->normal));
-        ROPE2D_TRY(run(t, t->probe.tokens, single != 0, &differences->subnormal));
-        differences->outputs += 2 * (uint64_t)t->probe.tokens * t->probe.heads * t->plan->pattern.pairs;
-    }
-    return ROPE2D_OK;
+    fill(t);
+    memset(t->expected, GUARD, (size_t)t->elements * t->out_size);
+    ROPE2D_TRY(apply(t, rope2d_portable_apply, t->expected, 0, t->probe.heads, false));
+    if (t->plan->pattern.wide.count > 0)
+        ROPE2D_TRY(run(t, false, differences));
+    spread(t, t->in, t->in_size);
+    spread(t, t->expected, t->out_size);
+    return run(t, true, differences);
 }
 
 rope2d_status rope2d_self_test_count(const rope2d_plan *plan, rope2d_differences *differences) {
     test t = {.plan = plan};
     *differences = (rope2d_differences){0};
     const rope2d_status status = run_all(&t, differences);
-    clear(&t);
-    return status;
-}
-
-static rope2d_status run_edges(test *t, rope2d_differences *differences) {
-    ROPE2D_TRY(rope2d_edges_create(&t->probe, t->plan));
-    ROPE2D_TRY(allocate(t));
-    ROPE2D_TRY(t->plan->device->ops->positions_create(&t->probe.positions));
-    differences->outputs = 2 * (uint64_t)t->probe.tokens * t->plan->pattern.pairs;
-    return run(t, 0, false, &differences->normal);
-}
-
-rope2d_status rope2d_self_test_edges(const rope2d_plan *plan, rope2d_differences *differences) {
-    test t = {.plan = plan, .at_edges = true};
-    *differences = (rope2d_differences){0};
-    const rope2d_status status = run_edges(&t, differences);
     clear(&t);
     return status;
 }
@@ -181,5 +181,95 @@ rope2d_status rope2d_self_test(const rope2d_plan *plan, rope2d_exactness *exactn
         *exactness = ROPE2D_INEXACT;
     else
         *exactness = differences.subnormal > 0 ? ROPE2D_EXACT_NORMAL : ROPE2D_EXACT;
+    return ROPE2D_OK;
+}
+
+// ------------------------------------------------------------------------------------- conversions of f16
+
+// Of what the portable path makes of the edges. To make that anew takes ten times as long as the device does.
+static const uint64_t edge_hashes[ROPE2D_ELEMENT_COUNT][ROPE2D_ELEMENT_COUNT] = {
+    [ROPE2D_F32] = {[ROPE2D_F16] = 0x722c9381624d3ba4u},
+    [ROPE2D_F16] = {[ROPE2D_F32] = 0xfb500ccf9695b04cu,
+                    [ROPE2D_F16] = 0x722c9381624d3ba4u,
+                    [ROPE2D_BF16] = 0x4eba9b99aea2fda9u},
+    [ROPE2D_BF16] = {[ROPE2D_F16] = 0xbf87581b42f02b88u},
+};
+
+// The outputs of a table row's pairs, in order, whatever the pattern; NaNs are alike. Each step can be
+// undone: one other bit makes another hash.
+static uint64_t hash_edges(const test *t, uint64_t hash) {
+    const rope2d_pattern *pattern = &t->plan->pattern;
+    uint32_t pair = 0;
+    for (uint64_t at = 0; pair < ROPE2D_EDGE_PAIRS; at += stride_of(t, false))
+        for (uint32_t i = 0; i < pattern->pairs && pair < ROPE2D_EDGE_PAIRS; i++, pair++) {
+            const uint32_t lo = get(t, t->out, at + pattern->lo[i]);
+            const uint32_t hi = get(t, t->out, at + pattern->hi[i]);
+            hash ^= is_nan(t->plan->out, lo) ? UINT32_MAX : lo;
+            hash ^= (uint64_t)(is_nan(t->plan->out, hi) ? UINT32_MAX : hi) << 32;
+            hash *= 0x9e3779b97f4a7c15u;
+            hash ^= hash >> 32;
+        }
+    return hash;
+}
+
+// The same inputs for each row of the table, whose tokens have one head and two by turns.
+static rope2d_status run_edges(test *t, bool *are_equal) {
+    const rope2d_pattern *pattern = &t->plan->pattern;
+    uint64_t hash = 0;
+    ROPE2D_TRY(rope2d_edges_create(&t->probe, t->plan));
+    ROPE2D_TRY(allocate(t, t->probe.tokens, true));
+    ROPE2D_TRY(t->plan->device->ops->positions_create(&t->probe.positions));
+    for (uint32_t i = 0; i < ROPE2D_EDGE_PAIRS; i++)
+        put_pair(t, (uint64_t)(i / pattern->pairs) * stride_of(t, false), i % pattern->pairs,
+                 rope2d_edge(t->plan, i), rope2d_edge(t->plan, i * 40503u));
+    for (uint32_t row = 0; row < ROPE2D_EDGE_ROWS; row++) {
+        ROPE2D_TRY(apply(t, t->plan->device->ops->apply, t->out, (uint64_t)row * t->probe.tokens, 1 + row % 2,
+                         false));
+        hash = hash_edges(t, hash);
+    }
+    *are_equal = hash == edge_hashes[t->plan->in][t->plan->out];
+    return ROPE2D_OK;
+}
+
+rope2d_status rope2d_self_test_edges(const rope2d_plan *plan, bool *are_equal) {
+    test t = {.plan = plan};
+    const rope2d_status status = run_edges(&t, are_equal);
+    clear(&t);
+    return status;
+}
+
+static rope2d_status prove(rope2d_plan *plan, bool *is_exact) {
+    ROPE2D_TRY(rope2d_self_test(plan, &plan->exactness));
+    *is_exact = plan->exactness == ROPE2D_EXACT;
+    if (!*is_exact || rope2d_kernels_converts(plan->device) == ROPE2D_CONVERTS_PROVEN)
+        return ROPE2D_OK;
+    ROPE2D_TRY(rope2d_self_test_edges(plan, is_exact));
+    if (!*is_exact)
+        rope2d_kernels_set_converts(plan->device, ROPE2D_CONVERTS_NOT);
+    else if (plan->in == plan->out) // both ways
+        rope2d_kernels_set_converts(plan->device, ROPE2D_CONVERTS_PROVEN);
+    return ROPE2D_OK;
+}
+
+rope2d_status rope2d_make_vector(rope2d_plan *plan, rope2d_make_vector_fn *make, void *data) {
+    const bool has_f16 = plan->in == ROPE2D_F16 || plan->out == ROPE2D_F16;
+    bool is_exact = false;
+    if (!has_f16 || !plan->may_test || plan->pattern.pairs == 0 ||
+        rope2d_kernels_converts(plan->device) == ROPE2D_CONVERTS_NOT)
+        return make(plan, false, data);
+    const rope2d_status status = make(plan, true, data);
+    if (status == ROPE2D_OK)
+        ROPE2D_TRY(prove(plan, &is_exact));
+    rope2d_log(&plan->device->host, is_exact ? ROPE2D_LOG_INFO : ROPE2D_LOG_WARNING,
+               "%s: its own conversions of f16 are %s", plan->device->info.name,
+               is_exact              ? "exact"
+               : status == ROPE2D_OK ? "not exact: integers take their place"
+                                     : "refused: integers take their place");
+    if (!is_exact) {
+        plan->exactness = ROPE2D_UNTESTED;
+        return make(plan, false, data);
+    }
+    const size_t length = strlen(plan->kernel);
+    snprintf(plan->kernel + length, sizeof(plan->kernel) - length, "_native");
     return ROPE2D_OK;
 }

@@ -11,8 +11,8 @@
 
 static bool opens(struct fake_device *fake, const struct rope2d_embedded *list, const char *name,
                   rope2d_kernel_bytes *kernel) {
-    return CHECK(rope2d_embedded_create(&fake->device.host, list, name, kernel) == ROPE2D_OK, "%s: %s", name,
-                 fake->line);
+    return CHECK(rope2d_embedded_create(&fake->device.host, list, name, kernel, NULL) == ROPE2D_OK, "%s: %s",
+                 name, fake->line);
 }
 
 static void test_memory(const struct rope2d_embedded *list) {
@@ -21,7 +21,7 @@ static void test_memory(const struct rope2d_embedded *list) {
         fake_device_init(&fake);
         fake.fail_at = fail_at;
         rope2d_kernel_bytes kernel;
-        rope2d_status status = rope2d_embedded_create(&fake.device.host, list, list[1].name, &kernel);
+        rope2d_status status = rope2d_embedded_create(&fake.device.host, list, list[1].name, &kernel, NULL);
         rope2d_embedded_destroy(&fake.device.host, &kernel);
         CHECK(status == ROPE2D_ERROR_HOST_MEMORY && fake.live == 0 && fake.faults == 0,
               "%s without memory at request %d", list[1].name, (int)fail_at);
@@ -29,7 +29,7 @@ static void test_memory(const struct rope2d_embedded *list) {
     struct fake_device fake;
     fake_device_init(&fake);
     rope2d_kernel_bytes kernel;
-    CHECK(rope2d_embedded_create(&fake.device.host, list, "no such", &kernel) == ROPE2D_ERROR_COMPILE &&
+    CHECK(rope2d_embedded_create(&fake.device.host, list, "no such", &kernel, NULL) == ROPE2D_ERROR_COMPILE &&
               fake_device_logged(&fake, 0, "no such") && fake.live == 0,
           "a name that is none");
 }

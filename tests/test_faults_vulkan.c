@@ -289,6 +289,58 @@ static void lose_each(rope2d_table table, enum shim_memory memory) {
     shim->memory = SHIM_MEMORY_REAL;
 }
 
+// A plan of f16 whose n-th pipeline the driver refuses, 0: none; returns whether it converts by the device.
+static bool refuse(uint32_t index, uint64_t n, rope2d_status wanted) {
+    static const float freqs[32] = {1, 0.5f, 0.25f};
+    static captured_log log;
+    const rope2d_spec spec = {.struct_size = sizeof(spec), .head_dim = 64, .axes = 1, .freqs = freqs};
+    const rope2d_plan_params params = {
+        .struct_size = sizeof(params), .spec = &spec, .in = ROPE2D_F16, .out = ROPE2D_F16};
+    rope2d_plan_info info = {.struct_size = sizeof(info)};
+    rope2d_device *device = NULL;
+    rope2d_plan *plan = NULL;
+    memset(&log, 0, sizeof(log));
+    rope2d_status status = vulkan_open(index, 0, NULL, &log, &device);
+    shim->calls = 0;
+    shim->failed = NULL;
+    shim->fail_in = "vkCreateComputePipelines";
+    shim->fail_at = n;
+    shim->fail_with = -1000012000; // VK_ERROR_INVALID_SHADER_NV
+    if (status == ROPE2D_OK)
+        status = rope2d_plan_create(device, &params, &plan);
+    shim->fail_in = NULL;
+    shim->fail_at = 0;
+    if (plan)
+        rope2d_plan_get_info(plan, &info);
+    const bool is_native = strstr(info.kernel, "_native") != NULL;
+    tally_check(&counts,
+                status == wanted && (shim->failed != NULL) == (n > 0) &&
+                    (wanted != ROPE2D_OK || info.exactness == ROPE2D_EXACT ||
+                     info.exactness == ROPE2D_EXACT_NORMAL) &&
+                    (n == 0 || strstr(log.text, "vkCreateComputePipelines")),
+                "pipeline %u refused: %s: %s", (unsigned)n, rope2d_status_name(status), log.text);
+    tally_check(&counts, n != 2 || strstr(log.text, "refused: integers take their place"), "refused: %s",
+                log.text);
+    rope2d_plan_destroy(plan);
+    rope2d_device_destroy(device);
+    tally_check(&counts, shim->live == 0, "pipeline %u refused: %d objects are left", (unsigned)n,
+                (int)shim->live);
+    return is_native;
+}
+
+// The second pipeline is the one that converts by the device, where it can.
+static void refuse_each(uint32_t devices) {
+    uint32_t tried = 0;
+    for (uint32_t i = 0; i < devices; i++) {
+        if (!refuse(i, 0, ROPE2D_OK))
+            continue;
+        refuse(i, 1, ROPE2D_ERROR_DRIVER);
+        tally_check(&counts, !refuse(i, 2, ROPE2D_OK), "a pipeline that was refused");
+        tried++;
+    }
+    counts.skipped += tried == 0;
+}
+
 // A loader without a driver says so with VK_ERROR_INCOMPATIBLE_DRIVER: that is a machine without devices.
 static void no_driver(void) {
     struct scene scene = {0};
@@ -317,7 +369,8 @@ static void no_driver(void) {
 int main(void) {
     shim = vulkan_shim_open();
     tally_check(&counts, shim != NULL, "no shim: ROPE2D_TEST_SHIM");
-    if (shim != NULL && vulkan_count(&counts) > 0) {
+    const uint32_t devices = shim != NULL ? vulkan_count(&counts) : 0;
+    if (devices > 0) {
         shim->live = 0;
         no_driver();
         fail_each(&faults[0], ROPE2D_TABLE_BUFFER, SHIM_MEMORY_REAL);
@@ -326,6 +379,7 @@ int main(void) {
         fail_in_place(&faults[1], SHIM_MEMORY_DISCRETE_INCOHERENT);
         fail_in_place(&faults[2], SHIM_MEMORY_UNIFIED_INCOHERENT);
         lose_each(ROPE2D_TABLE_TEXTURE, SHIM_MEMORY_DISCRETE);
+        refuse_each(devices);
         printf("%u calls of the driver failed in turn\n", points);
     }
     return tally_finish(&counts);

@@ -208,15 +208,65 @@ static void test_specs(rope2d_device *device) {
     test_spec(device, &pair, "one pair");
 }
 
+// The portable path's results at the edges are known by a hash: the CPU's kernels, which are held against it
+// elsewhere, must have it in every pattern, and no device with a fault.
+static void test_edges(rope2d_device *device, const rope2d_spec *spec, enum fault fault, const char *name) {
+    fault_now = fault;
+    for (unsigned types = 0; types < ROPE2D_ELEMENT_COUNT * ROPE2D_ELEMENT_COUNT; types++) {
+        const rope2d_plan_params params = {
+            .struct_size = sizeof(params),
+            .spec = spec,
+            .in = (rope2d_element)(types / ROPE2D_ELEMENT_COUNT),
+            .out = (rope2d_element)(types % ROPE2D_ELEMENT_COUNT),
+            .flags = ROPE2D_PLAN_NO_SELF_TEST,
+        };
+        bool are_equal = false;
+        rope2d_plan *plan = NULL;
+        if ((params.in != ROPE2D_F16 && params.out != ROPE2D_F16) ||
+            (fault != NONE && params.in != params.out))
+            continue;
+        rope2d_status status = rope2d_plan_create(device, &params, &plan);
+        if (status == ROPE2D_OK)
+            status = rope2d_self_test_edges(plan, &are_equal);
+        CHECK(status == ROPE2D_OK && are_equal == (fault == NONE), "edges, %s, types %u to %u, %s: %s", name,
+              (unsigned)params.in, (unsigned)params.out, fault_names[fault], rope2d_status_name(status));
+        rope2d_plan_destroy(plan);
+    }
+}
+
+static void test_all_edges(rope2d_device *device) {
+    static float freqs[2 * 40];
+    for (int i = 0; i < 2 * 40; i++)
+        freqs[i] = 0.25f;
+    rope2d_spec spec = {.struct_size = sizeof(spec), .head_dim = 80, .axes = 1, .freqs = freqs};
+    test_edges(device, &spec, NONE, "interleaved");
+    spec.pairing = ROPE2D_PAIRING_HALF;
+    test_edges(device, &spec, NONE, "half");
+    spec.head_dim = 64;
+    spec.freqs_hi = freqs + 40;
+    test_edges(device, &spec, NONE, "half, two angles");
+}
+
 int main(void) {
-    const rope2d_device_params params = {.struct_size = sizeof(params)};
+    rope2d_device_params params = {.struct_size = sizeof(params), .flags = ROPE2D_DEVICE_PORTABLE};
     rope2d_device *device = NULL;
+    CHECK(rope2d_device_create(&params, &device) == ROPE2D_OK, "no portable device");
+    if (device)
+        test_all_edges(device);
+    rope2d_device_destroy(device);
+    params.flags = 0;
     if (rope2d_device_create(&params, &device) == ROPE2D_OK) {
         rope2d_backend_ops faulty = *device->ops;
         faulty.apply = faulty_apply;
         const rope2d_backend_ops *sound = device->ops;
+        static const float freqs[8] = {0.25f, 0.25f, 0.25f, 0.25f, 0.25f, 0.25f, 0.25f, 0.25f};
+        const rope2d_spec small = {.struct_size = sizeof(small), .head_dim = 16, .axes = 1, .freqs = freqs};
+        test_all_edges(device);
         device->ops = &faulty;
         test_specs(device);
+        test_edges(device, &small, FUSED, "interleaved");
+        test_edges(device, &small, TOWARD_ZERO, "interleaved");
+        test_edges(device, &small, SATURATED, "interleaved");
         device->ops = sound;
     } else {
         CHECK(false, "no CPU device");

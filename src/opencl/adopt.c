@@ -69,6 +69,7 @@ static rope2d_status adopt(rope2d_device *front, const void *given) {
     OWN(rope2d_cl_check(cl, device->id, &device->unified));
     OWN(rope2d_cl_describe(cl, platform, device->id, &front->info));
     front->info.index = 0;
+    front->converts = ROPE2D_CONVERTS_PERHAPS;
     if (front->flags & ROPE2D_DEVICE_MINIMUM_LIMITS)
         rope2d_cl_clamp(&front->info);
     if (front->info.has_textures) {

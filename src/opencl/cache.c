@@ -96,13 +96,14 @@ static bool build_binary(const rope2d_cl_device *device, const struct rope2d_cl_
     return false;
 }
 
-bool rope2d_cl_cache_find(rope2d_cl_device *device, const rope2d_cl_source *source, const char *options,
+bool rope2d_cl_cache_find(rope2d_cl_device *device, const char *text, const char *options,
                           const char *kernel_name, rope2d_cl_cached *cached) {
     rope2d_cl_cache *cache = &device->cache;
     rope2d_sha256 hash;
     rope2d_sha256_begin(&hash);
     rope2d_sha256_add_text(&hash, options);
-    rope2d_sha256_add_sized(&hash, source->text, source->size);
+    if (text) // what is embedded is in the key of the whole cache
+        rope2d_sha256_add_text(&hash, text);
     cached->key = rope2d_sha256_end(&hash);
     rope2d_lock_take(&cache->lock);
     struct rope2d_cl_entry *entry = find(cache, &cached->key);

@@ -157,6 +157,7 @@ rope2d_status rope2d_opencl_device_create(rope2d_device *front, const rope2d_dev
     OWN(rope2d_cl_check(cl, device->id, &device->unified));
     OWN(rope2d_cl_describe(cl, platform, device->id, &front->info));
     front->info.index = params->index;
+    front->converts = ROPE2D_CONVERTS_PERHAPS;
     if (front->flags & ROPE2D_DEVICE_MINIMUM_LIMITS)
         rope2d_cl_clamp(&front->info);
     cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0};

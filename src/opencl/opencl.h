@@ -112,14 +112,6 @@ typedef struct rope2d_cl_cache {
     rope2d_cl_cached *programs;      // that live
 } rope2d_cl_cache;
 
-// Conversions of f16 that a processor has, and whether they have the portable path's bits; halves.c.
-typedef enum rope2d_cl_conversion {
-    ROPE2D_CL_WIDEN,
-    ROPE2D_CL_NARROW,
-    ROPE2D_CL_CONVERSIONS
-} rope2d_cl_conversion;
-typedef enum rope2d_cl_proof { ROPE2D_CL_UNKNOWN, ROPE2D_CL_EXACT, ROPE2D_CL_WRONG } rope2d_cl_proof;
-
 typedef struct rope2d_cl_device {
     rope2d_cl cl;
     cl_device_id id;
@@ -128,7 +120,6 @@ typedef struct rope2d_cl_device {
     bool unified;           // the device works on the host's memory
     bool is_adopted;        // device, context and queue are the caller's
     rope2d_cl_cache cache;
-    rope2d_cl_proof proofs[ROPE2D_CL_CONVERSIONS]; // under the cache's lock
 } rope2d_cl_device;
 
 rope2d_enumerate_fn rope2d_opencl_enumerate;
@@ -215,9 +206,9 @@ void rope2d_cl_source_destroy(const rope2d_device *device, rope2d_cl_source *sou
 rope2d_status rope2d_cl_cache_create(rope2d_cl_device *device);
 void rope2d_cl_cache_destroy(rope2d_cl_device *device, const rope2d_host *host); // zeros are legal
 
-// Makes a program from a binary that was compiled from this source with these options; false where there is
-// none that the driver takes. The key is filled in any case.
-bool rope2d_cl_cache_find(rope2d_cl_device *device, const rope2d_cl_source *source, const char *options,
+// Makes a program from a binary that was compiled from this text, NULL: the embedded one, with these options;
+// false where there is none that the driver takes. The key is filled in any case.
+bool rope2d_cl_cache_find(rope2d_cl_device *device, const char *text, const char *options,
                           const char *kernel_name, rope2d_cl_cached *cached);
 // From the first to the second the program's binary can be asked for. The address must stay.
 void rope2d_cl_cache_enlist(rope2d_cl_device *device, rope2d_cl_cached *cached);
@@ -251,15 +242,6 @@ bool rope2d_cl_is_pocl(const rope2d_device *front);
 // A kernel of its own for each use: clSetKernelArg is the one call that is not thread-safe.
 rope2d_status rope2d_cl_kernel_create(const rope2d_cl_device *device, const rope2d_cl_variant *variant,
                                       cl_kernel *kernel);
-
-// ---------------------------------------------------------------------------------------------- halves.c
-
-// Whether a plan's program is to be built with the processor's conversions: those that it needs are proven,
-// or may be tested.
-bool rope2d_cl_halves_wanted(rope2d_cl_device *device, const rope2d_plan *plan);
-// Tests in that program what is not proven yet. Not exact: it must be built without.
-rope2d_status rope2d_cl_halves_prove(rope2d_cl_device *device, const rope2d_plan *plan, cl_program program,
-                                     bool *exact);
 
 // --------------------------------------------------------------------------------------------- pointer.c
 

@@ -29,6 +29,7 @@ static void log_build(const rope2d_cl_device *device, cl_program program) {
 typedef struct kernel_kind {
     bool vector;
     bool tokens;
+    bool converts; // f16 as the processor does
     const rope2d_units *units;
 } kernel_kind;
 
@@ -50,7 +51,7 @@ static bool takes_tokens(const rope2d_plan *plan) {
 
 static kernel_kind choose_kind(const rope2d_plan *plan, bool vector) {
     const rope2d_units *eights = &plan->pattern.vector[1];
-    kernel_kind kind = {vector, vector && takes_tokens(plan), &plan->pattern.single};
+    kernel_kind kind = {vector, vector && takes_tokens(plan), false, &plan->pattern.single};
     if (vector)
         kind.units = kind.tokens && eights->count > 0 ? eights : rope2d_plan_vectors(plan);
     return kind;
@@ -67,14 +68,19 @@ static void add_token_options(char *options, size_t length, const rope2d_plan *p
                                    i == 0 ? " -DR_WORDS=" : ",", (unsigned)units->words[i]);
 }
 
-static rope2d_status compile(const rope2d_plan *plan, const rope2d_cl_source *source, const char *options,
+static rope2d_status compile(const rope2d_plan *plan, rope2d_cl_source *source, const char *options,
                              rope2d_cl_cached *compiled) {
     rope2d_cl_device *device = plan->device->impl;
     const rope2d_cl *cl = &device->cl;
-    const char *text = source->text;
     rope2d_status status = ROPE2D_OK;
-    if (rope2d_cl_cache_find(device, source, options, KERNEL_NAME, compiled))
+    const bool is_edited = plan->device->shader_folder != NULL;
+    if (is_edited && !source->text)
+        OWN(rope2d_cl_source_create(plan->device, KERNEL_FILE, source));
+    if (rope2d_cl_cache_find(device, is_edited ? source->text : NULL, options, KERNEL_NAME, compiled))
         return ROPE2D_OK;
+    if (!source->text)
+        OWN(rope2d_cl_source_create(plan->device, KERNEL_FILE, source));
+    const char *text = source->text;
     CL_MAKE(compiled->program,
             cl->CreateProgramWithSource(device->context, 1, &text, &source->size, &cl_code));
     cl_int code = cl->BuildProgram(compiled->program, 1, &device->id, options, NULL, NULL);
@@ -86,36 +92,19 @@ fail:
     return status;
 }
 
-static rope2d_status build(const rope2d_plan *plan, const rope2d_cl_source *source, const kernel_kind *kind,
+static rope2d_status build(const rope2d_plan *plan, rope2d_cl_source *source, const kernel_kind *kind,
                            rope2d_cl_variant *variant) {
-    rope2d_cl_device *device = plan->device->impl;
-    rope2d_status status = ROPE2D_OK;
     char options[OPTIONS_SIZE];
-    bool exact = true;
     // Nothing that lets a compiler fuse or reorder: -cl-mad-enable does so in spite of the pragma.
     snprintf(options, sizeof(options),
-             "-cl-std=CL1.2 -DR_IN=%uu -DR_OUT=%uu -DR_VECTOR=%d -DR_FLAGS=%uu -DR_TEXTURE=%d",
+             "-cl-std=CL1.2 -DR_IN=%uu -DR_OUT=%uu -DR_VECTOR=%d -DR_FLAGS=%uu -DR_TEXTURE=%d%s",
              (unsigned)plan->in, (unsigned)plan->out, kind->vector, (unsigned)kind->units->flags,
-             reads_texture(plan));
+             reads_texture(plan), kind->converts ? " -DR_HARDWARE=1" : "");
     if (kind->tokens)
         add_token_options(options, strlen(options), plan, kind->units);
-    const size_t length = strlen(options);
-    const bool converts =
-        kind->tokens && (kind->units->flags & R_EIGHT_FLAG) != 0 && rope2d_cl_halves_wanted(device, plan);
-    if (converts)
-        snprintf(options + length, sizeof(options) - length, " -DR_HARDWARE=1");
-    OWN(compile(plan, source, options, &variant->compiled));
-    if (converts)
-        OWN(rope2d_cl_halves_prove(device, plan, variant->compiled.program, &exact));
-    if (!exact) {
-        options[length] = 0;
-        device->cl.ReleaseProgram(variant->compiled.program);
-        variant->compiled.program = NULL;
-        OWN(compile(plan, source, options, &variant->compiled));
-    }
-    rope2d_cl_cache_enlist(device, &variant->compiled);
-fail:
-    return status;
+    ROPE2D_TRY(compile(plan, source, options, &variant->compiled));
+    rope2d_cl_cache_enlist(plan->device->impl, &variant->compiled);
+    return ROPE2D_OK;
 }
 
 static uint32_t power_of_two_at_most(uint64_t value, uint32_t limit) {
@@ -125,27 +114,44 @@ static uint32_t power_of_two_at_most(uint64_t value, uint32_t limit) {
     return power;
 }
 
-static rope2d_status variant_create(const rope2d_plan *plan, const rope2d_cl_source *source, bool vector,
-                                    rope2d_cl_variant *variant) {
+static rope2d_status variant_create(const rope2d_plan *plan, rope2d_cl_source *source,
+                                    const kernel_kind *kind, rope2d_cl_variant *variant) {
     const rope2d_cl_device *device = plan->device->impl;
     const rope2d_cl *cl = &device->cl;
-    const kernel_kind kind = choose_kind(plan, vector);
-    const rope2d_units *units = kind.units;
-    const uint64_t words = vector ? 2 * (uint64_t)units->count : units->count;
+    const rope2d_units *units = kind->units;
+    const uint64_t words = kind->vector ? 2 * (uint64_t)units->count : units->count;
     rope2d_status status = ROPE2D_OK;
     cl_kernel kernel = NULL;
     size_t most = 0;
-    OWN(build(plan, source, &kind, variant));
+    OWN(build(plan, source, kind, variant));
     OWN(rope2d_cl_buffer_create(device, words * sizeof(*units->words), units->words, &variant->units));
     OWN(rope2d_cl_kernel_create(device, variant, &kernel));
     CL(cl->GetKernelWorkGroupInfo(kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof(most), &most, NULL));
     if (most > plan->device->info.max_group_size)
         most = plan->device->info.max_group_size;
-    variant->group_size = kind.tokens ? 1 : power_of_two_at_most(most, vector ? VECTOR_GROUP : GROUP_SIZE);
+    variant->group_size =
+        kind->tokens ? 1 : power_of_two_at_most(most, kind->vector ? VECTOR_GROUP : GROUP_SIZE);
 fail:
     if (kernel)
         cl->ReleaseKernel(kernel);
     return status;
+}
+
+static void variant_destroy(rope2d_cl_device *device, rope2d_cl_variant *variant) {
+    rope2d_cl_memory_release(device, &variant->units);
+    if (variant->compiled.program) {
+        rope2d_cl_cache_delist(device, &variant->compiled);
+        device->cl.ReleaseProgram(variant->compiled.program);
+    }
+    memset(variant, 0, sizeof(*variant));
+}
+
+static rope2d_status make_vector(rope2d_plan *plan, bool converts, void *source) {
+    rope2d_cl_plan *own = plan->impl;
+    kernel_kind kind = choose_kind(plan, true);
+    kind.converts = converts;
+    variant_destroy(plan->device->impl, &own->vector);
+    return variant_create(plan, source, &kind, &own->vector);
 }
 
 rope2d_status rope2d_opencl_plan_create(rope2d_plan *plan) {
@@ -165,24 +171,17 @@ rope2d_status rope2d_opencl_plan_create(rope2d_plan *plan) {
     plan->tensors_per_dispatch = R_MAX_DISPATCH_TENSORS;
     snprintf(plan->kernel, sizeof(plan->kernel), KERNEL_NAME "_%s_%s_%s%s", types[plan->in], types[plan->out],
              reads_texture(plan) ? "texture" : "buffer", plan->pattern.angles == 2 ? "_two" : "");
-    OWN(rope2d_cl_source_create(front, KERNEL_FILE, &source));
     own->takes_tokens = vectors->count > 0 && takes_tokens(plan);
+    const kernel_kind single = choose_kind(plan, false);
     if (!own->takes_tokens)
-        OWN(variant_create(plan, &source, false, &own->single));
-    if (own->takes_tokens || (vectors->count > 0 && vectors->count <= front->info.max_group_size))
-        OWN(variant_create(plan, &source, true, &own->vector));
+        OWN(variant_create(plan, &source, &single, &own->single));
+    if (own->takes_tokens && plan->pattern.vector[1].count > 0)
+        OWN(rope2d_make_vector(plan, make_vector, &source));
+    else if (own->takes_tokens || (vectors->count > 0 && vectors->count <= front->info.max_group_size))
+        OWN(make_vector(plan, false, &source));
 fail:
     rope2d_cl_source_destroy(front, &source);
     return status;
-}
-
-static void variant_destroy(rope2d_cl_device *device, rope2d_cl_variant *variant) {
-    rope2d_cl_memory_release(device, &variant->units);
-    if (variant->compiled.program) {
-        rope2d_cl_cache_delist(device, &variant->compiled);
-        device->cl.ReleaseProgram(variant->compiled.program);
-    }
-    memset(variant, 0, sizeof(*variant));
 }
 
 void rope2d_opencl_plan_destroy(rope2d_plan *plan) {

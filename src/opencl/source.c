@@ -115,7 +115,7 @@ static rope2d_status append_file(const rope2d_device *device, const char *file, 
 
 static rope2d_status read_embedded(const rope2d_device *device, const char *file, rope2d_cl_source *source) {
     rope2d_kernel_bytes kernel;
-    rope2d_status status = rope2d_embedded_create(&device->host, rope2d_embedded_opencl, file, &kernel);
+    rope2d_status status = rope2d_embedded_create(&device->host, rope2d_embedded_opencl, file, &kernel, NULL);
     source->text = kernel.data;
     source->size = kernel.size;
     source->capacity = kernel.capacity;

@@ -130,7 +130,7 @@ static rope2d_status adopt(rope2d_device *device, const void *data) {
     if (params->has_push_descriptors)
         ROPE2D_TRY(load_push(vulkan, host));
     if (params->has_shader_float16 && (device->flags & ROPE2D_DEVICE_MINIMUM_LIMITS) == 0)
-        vulkan->converts = VULKAN_CONVERTS_PERHAPS;
+        device->converts = ROPE2D_CONVERTS_PERHAPS;
     if (!device->lacks_queue)
         ROPE2D_TRY(check_family(vulkan, host));
     rope2d_vulkan_describe(&vulkan->instance, host, vulkan->physical, 0,

@@ -81,7 +81,7 @@ static void release(void *user, shaderc_include_result *result) {
 
 static rope2d_status embedded(const rope2d_host *host, struct source *source) {
     rope2d_kernel_bytes kernel;
-    rope2d_status status = rope2d_embedded_create(host, rope2d_embedded_glsl, SHADER, &kernel);
+    rope2d_status status = rope2d_embedded_create(host, rope2d_embedded_glsl, SHADER, &kernel, NULL);
     source->text = kernel.data;
     source->bytes = kernel.size; // the capacity is one more, as that of a file's text
     return status;

@@ -6,6 +6,7 @@
 #include "device.h"
 #include "lane.h"
 #include "pool.h"
+#include "shader.h"
 
 #include <string.h>
 
@@ -53,7 +54,7 @@ static bool has_float16(const struct vulkan_device *device, const rope2d_host *h
     return found.shaderFloat16 != VK_FALSE;
 }
 
-static rope2d_status create_handle(struct vulkan_device *device, const rope2d_host *host) {
+static rope2d_status create_handle(struct vulkan_device *device, const rope2d_host *host, bool converts) {
     rope2d_status status = ROPE2D_OK;
     struct vulkan_instance *instance = &device->instance;
     ROPE2D_TRY(rope2d_vulkan_queue_family(instance, host, device->physical, &device->queue_family));
@@ -66,10 +67,8 @@ static rope2d_status create_handle(struct vulkan_device *device, const rope2d_ho
     VkPhysicalDeviceShaderFloat16Int8FeaturesKHR float16 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES_KHR,
         .shaderFloat16 = VK_TRUE};
-    if (has_float16(device, host)) {
-        device->converts = VULKAN_CONVERTS_PERHAPS;
+    if (converts)
         extensions[count++] = FLOAT16;
-    }
     float priority = 1.0f;
     VkDeviceQueueCreateInfo queue = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
@@ -79,7 +78,7 @@ static rope2d_status create_handle(struct vulkan_device *device, const rope2d_ho
     };
     VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = device->converts != VULKAN_CONVERTS_NOT ? &float16 : NULL,
+        .pNext = converts ? &float16 : NULL,
         .queueCreateInfoCount = 1,
         .pQueueCreateInfos = &queue,
         .enabledExtensionCount = count,
@@ -128,7 +127,8 @@ static void choose_sizes(struct vulkan_device *device, const rope2d_device_info 
 rope2d_status rope2d_vulkan_parts_create(struct vulkan_device *device, const rope2d_device_info *info) {
     const rope2d_host *host = &device->owner->host;
     if (!rope2d_lock_create(&device->queue_lock) || !rope2d_lock_create(&device->lane_lock) ||
-        !rope2d_lock_create(&device->pool_lock) || !rope2d_lock_create(&device->retire_lock))
+        !rope2d_lock_create(&device->pool_lock) || !rope2d_lock_create(&device->kernel_lock) ||
+        !rope2d_lock_create(&device->retire_lock))
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: the system has no lock left");
     ROPE2D_TRY(rope2d_vulkan_check_limits(&device->instance, host, device->physical, info));
     rope2d_vulkan_describe_memory(&device->instance, device->physical, &device->memory);
@@ -167,7 +167,9 @@ rope2d_status rope2d_vulkan_device_create(rope2d_device *device, const rope2d_de
     ROPE2D_TRY(pick_physical(vulkan, host, params->index));
     rope2d_vulkan_describe(&vulkan->instance, host, vulkan->physical, params->index,
                            (device->flags & ROPE2D_DEVICE_MINIMUM_LIMITS) != 0, &device->info);
-    ROPE2D_TRY(create_handle(vulkan, host));
+    const bool converts = has_float16(vulkan, host);
+    device->converts = converts ? ROPE2D_CONVERTS_PERHAPS : ROPE2D_CONVERTS_NOT;
+    ROPE2D_TRY(create_handle(vulkan, host, converts));
     return rope2d_vulkan_parts_create(vulkan, &device->info);
 }
 
@@ -177,6 +179,7 @@ void rope2d_vulkan_device_destroy(rope2d_device *device) {
         return;
     rope2d_vulkan_lanes_destroy(vulkan);
     rope2d_vulkan_pool_destroy(vulkan);
+    rope2d_vulkan_shaders_destroy(vulkan);
     rope2d_vulkan_layout_destroy(vulkan, 0);
     rope2d_vulkan_layout_destroy(vulkan, 1);
     rope2d_vulkan_cache_destroy(vulkan);
@@ -197,6 +200,7 @@ void rope2d_vulkan_device_destroy(rope2d_device *device) {
     rope2d_lock_destroy(&vulkan->queue_lock);
     rope2d_lock_destroy(&vulkan->lane_lock);
     rope2d_lock_destroy(&vulkan->pool_lock);
+    rope2d_lock_destroy(&vulkan->kernel_lock);
     rope2d_lock_destroy(&vulkan->retire_lock);
     rope2d_release(&device->host, vulkan, 1, sizeof(*vulkan));
     device->impl = NULL;

@@ -4,6 +4,7 @@
 #ifndef ROPE2D_VULKAN_DEVICE_H
 #define ROPE2D_VULKAN_DEVICE_H
 
+#include "../embedded.h"
 #include "../lock.h"
 #include "load.h"
 
@@ -15,13 +16,6 @@ struct vulkan_layout {
     VkDescriptorSetLayout set;
     VkPipelineLayout pipeline;
     uint32_t slots; // tensors of a dispatch: 1 or 2
-};
-
-// Whether the device's own conversions of f16 are used.
-enum vulkan_converts {
-    VULKAN_CONVERTS_NOT, // the feature is not there or not enabled, or the proof failed
-    VULKAN_CONVERTS_PERHAPS,
-    VULKAN_CONVERTS_PROVEN
 };
 
 struct vulkan_device {
@@ -45,14 +39,15 @@ struct vulkan_device {
     VkPipelineCache pipeline_cache; // ours, or the caller's: plans of other structures compile the same
                                     // kernels
     struct vulkan_layout layouts[2];
-    uint32_t group_size;   // invocations of a workgroup with single units
-    uint32_t vector_group; // and with vector units
-    uint32_t enough_lanes; // invocations that keep the device busy; 0: one for each core
-    uint64_t arena_bytes;  // most staging memory of a dispatch
+    rope2d_lock kernel_lock;
+    rope2d_kernel_bytes kernels[2]; // embedded: single, vector; unpacked once, under kernel_lock
+    uint32_t group_size;            // invocations of a workgroup with single units
+    uint32_t vector_group;          // and with vector units
+    uint32_t enough_lanes;          // invocations that keep the device busy; 0: one for each core
+    uint64_t arena_bytes;           // most staging memory of a dispatch
     rope2d_lock queue_lock;
     rope2d_lock lane_lock;
     struct vulkan_lane *idle_lanes; // guarded by lane_lock
-    enum vulkan_converts converts;  // guarded by pool_lock
     rope2d_lock pool_lock;
     struct vulkan_block *blocks; // guarded by pool_lock
     rope2d_lock retire_lock;

@@ -4,7 +4,6 @@
 #include "shader.h"
 #include "upload.h"
 
-#include "../selftest.h"
 #include "../stage.h"
 
 #include <stdio.h>
@@ -152,63 +151,14 @@ static void kernel_destroy(struct vulkan_device *device, struct vulkan_kernel *k
     if (kernel->pipeline != VK_NULL_HANDLE)
         device->vk.vkDestroyPipeline(device->handle, kernel->pipeline, device->allocation);
     rope2d_vulkan_buffer_destroy(device, &kernel->units);
+    kernel->pipeline = VK_NULL_HANDLE;
 }
 
-// Whether a kernel may leave conversions to the device: only where it is run before anybody uses it,
-// with pairs whose outputs can be looked at.
-static bool may_convert(const rope2d_plan *plan) {
-    struct vulkan_device *device = rope2d_vulkan_of(plan->device);
-    const bool has_f16 = plan->in == ROPE2D_F16 || plan->out == ROPE2D_F16;
-    if (!plan->may_test || !has_f16 || plan->pattern.pairs == 0)
-        return false;
-    rope2d_lock_take(&device->pool_lock);
-    const bool may = device->converts != VULKAN_CONVERTS_NOT;
-    rope2d_lock_give(&device->pool_lock);
-    return may;
-}
-
-// Runs a kernel that converts by the device: each with the inputs of the self-test, and at all edges until
-// one from f16 to f16 has passed there.
-static rope2d_status prove(const rope2d_plan *plan, bool *is_exact) {
-    struct vulkan_device *device = rope2d_vulkan_of(plan->device);
-    rope2d_differences differences;
-    ROPE2D_TRY(rope2d_self_test_count(plan, &differences));
-    *is_exact = differences.normal + differences.subnormal == 0;
-    rope2d_lock_take(&device->pool_lock);
-    const bool is_proven = device->converts == VULKAN_CONVERTS_PROVEN;
-    rope2d_lock_give(&device->pool_lock);
-    if (!*is_exact || is_proven)
-        return ROPE2D_OK;
-    ROPE2D_TRY(rope2d_self_test_edges(plan, &differences));
-    *is_exact = differences.normal == 0;
-    rope2d_lock_take(&device->pool_lock);
-    if (!*is_exact)
-        device->converts = VULKAN_CONVERTS_NOT;
-    else if (plan->in == plan->out) // both ways
-        device->converts = VULKAN_CONVERTS_PROVEN;
-    rope2d_lock_give(&device->pool_lock);
-    return ROPE2D_OK;
-}
-
-// A kernel of vector units that converts f16 as the device does, if it can be shown to do so exactly.
-static rope2d_status create_vector(rope2d_plan *plan, const rope2d_units *units) {
-    struct vulkan_device *device = rope2d_vulkan_of(plan->device);
+static rope2d_status make_vector(rope2d_plan *plan, bool converts, void *unused) {
     struct vulkan_plan *vulkan = plan->impl;
-    bool is_exact = may_convert(plan);
-    if (is_exact) {
-        ROPE2D_TRY(create_kernel(plan, true, true, units, &vulkan->vector));
-        ROPE2D_TRY(prove(plan, &is_exact));
-        if (is_exact) {
-            const size_t length = strlen(plan->kernel);
-            snprintf(plan->kernel + length, sizeof(plan->kernel) - length, "_native");
-            return ROPE2D_OK;
-        }
-        rope2d_log(&plan->device->host, ROPE2D_LOG_INFO, "%s: its conversions of f16 are not exact: integers",
-                   plan->device->info.name);
-        kernel_destroy(device, &vulkan->vector);
-        vulkan->vector = (struct vulkan_kernel){0};
-    }
-    return create_kernel(plan, true, false, units, &vulkan->vector);
+    (void)unused;
+    kernel_destroy(rope2d_vulkan_of(plan->device), &vulkan->vector);
+    return create_kernel(plan, true, converts, rope2d_plan_vectors(plan), &vulkan->vector);
 }
 
 rope2d_status rope2d_vulkan_plan_create(rope2d_plan *plan) {
@@ -226,7 +176,7 @@ rope2d_status rope2d_vulkan_plan_create(rope2d_plan *plan) {
              plan->table_kind == ROPE2D_TABLE_TEXTURE ? "texture" : "buffer", elements[plan->in],
              elements[plan->out]);
     ROPE2D_TRY(create_kernel(plan, false, false, &plan->pattern.single, &vulkan->single));
-    return has_vectors ? create_vector(plan, vectors) : ROPE2D_OK;
+    return has_vectors ? rope2d_make_vector(plan, make_vector, NULL) : ROPE2D_OK;
 }
 
 void rope2d_vulkan_plan_destroy(rope2d_plan *plan) {

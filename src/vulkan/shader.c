@@ -36,14 +36,23 @@ static rope2d_status create_folded(struct vulkan_device *device, const struct vu
 
 static rope2d_status create_embedded(struct vulkan_device *device, const struct vulkan_variant *variant,
                                      VkShaderModule *module) {
-    const rope2d_host *host = &device->owner->host;
-    rope2d_kernel_bytes kernel;
-    rope2d_status status = rope2d_embedded_create(
-        host, rope2d_embedded_spirv, variant->is_vector ? "rope2d_vector" : "rope2d_single", &kernel);
-    if (status == ROPE2D_OK)
-        status = create_folded(device, variant, kernel.data, kernel.size, module);
-    rope2d_embedded_destroy(host, &kernel);
-    return status;
+    rope2d_kernel_bytes *kernels = device->kernels;
+    rope2d_status status = ROPE2D_OK;
+    rope2d_lock_take(&device->kernel_lock);
+    if (kernels[0].data == NULL)
+        status = rope2d_embedded_create(&device->owner->host, rope2d_embedded_spirv, "rope2d_vector",
+                                        &kernels[1], &kernels[0]);
+    if (status != ROPE2D_OK)
+        rope2d_vulkan_shaders_destroy(device);
+    rope2d_lock_give(&device->kernel_lock);
+    ROPE2D_TRY(status);
+    const rope2d_kernel_bytes *kernel = &kernels[variant->is_vector];
+    return create_folded(device, variant, kernel->data, kernel->size, module);
+}
+
+void rope2d_vulkan_shaders_destroy(struct vulkan_device *device) {
+    for (int i = 0; i < 2; i++)
+        rope2d_embedded_destroy(&device->owner->host, &device->kernels[i]);
 }
 
 rope2d_status rope2d_vulkan_shader_create(struct vulkan_device *device, const struct vulkan_variant *variant,

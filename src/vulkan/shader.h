@@ -17,5 +17,7 @@ struct vulkan_variant {
 // Holds what the variant needs alone. The caller destroys the module.
 rope2d_status rope2d_vulkan_shader_create(struct vulkan_device *device, const struct vulkan_variant *variant,
                                           VkShaderModule *module);
+// What the device keeps of embedded ones; none is legal.
+void rope2d_vulkan_shaders_destroy(struct vulkan_device *device);
 
 #endif

@@ -96,7 +96,7 @@ static void add_sources(cJSON *list, const char *kind, const struct rope2d_embed
     const rope2d_host host = rope2d_host_resolve(NULL);
     for (const struct rope2d_embedded *one = embedded; one->name; ++one) {
         rope2d_kernel_bytes kernel = {0};
-        if (!rope2d_embedded_create(&host, embedded, one->name, &kernel))
+        if (!rope2d_embedded_create(&host, embedded, one->name, &kernel, NULL))
             add_source(list, kind, one->name, &kernel);
         rope2d_embedded_destroy(&host, &kernel);
     }
