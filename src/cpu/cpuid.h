@@ -7,10 +7,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__x86_64__) || defined(__i386__)
+// MinGW's headers for OpenCL bring intrin.h, which does not compile beside cpuid.h.
+#if (defined(__x86_64__) || defined(__i386__)) && !defined(_WIN32)
 #include <cpuid.h>
 #define ROPE2D_HAS_CPUID 1
-#elif (defined(_M_X64) && !defined(_M_ARM64EC)) || defined(_M_IX86)
+#elif defined(__x86_64__) || defined(__i386__) || (defined(_M_X64) && !defined(_M_ARM64EC)) ||               \
+    defined(_M_IX86)
 #include <intrin.h>
 #define ROPE2D_HAS_CPUID 1
 #else
@@ -20,7 +22,7 @@
 // eax, ebx, ecx, edx.
 static inline void rope2d_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t words[4]) {
     memset(words, 0, 4 * sizeof(*words));
-#if ROPE2D_HAS_CPUID && defined(__GNUC__)
+#if ROPE2D_HAS_CPUID && defined(__GNUC__) && !defined(_WIN32)
     (void)__get_cpuid_count(leaf, subleaf, &words[0], &words[1], &words[2], &words[3]);
 #elif ROPE2D_HAS_CPUID
     __cpuidex((int *)words, (int)leaf, (int)subleaf);
