@@ -94,25 +94,26 @@ R_FN r_float4 r_find_two(R_MEM uint row_at, uint two, uint head) {
     return found;
 }
 
-R_FN r_turns r_read_turns(R_MEM uint row_at, uint first, uint second, uint head) {
-    r_turns turns;
-    r_float4 e0 = r_find_two(R_M row_at, first, head);
-    r_float4 e1 = r_find_two(R_M row_at, second, head);
-    if (R_HAS_FLAG(R_TWO_ANGLES_FLAG)) {
-        r_float4 f0 = r_find_two(R_M row_at, first + 1u, head);
-        r_float4 f1 = r_find_two(R_M row_at, second + 1u, head);
-        turns.lo_c = R_FLOAT4(e0.x, f0.x, e1.x, f1.x);
-        turns.lo_s = R_FLOAT4(e0.y, f0.y, e1.y, f1.y);
-        turns.hi_c = R_FLOAT4(e0.z, f0.z, e1.z, f1.z);
-        turns.hi_s = R_FLOAT4(e0.w, f0.w, e1.w, f1.w);
-    } else {
-        turns.lo_c = R_FLOAT4(e0.x, e0.z, e1.x, e1.z);
-        turns.lo_s = R_FLOAT4(e0.y, e0.w, e1.y, e1.w);
-        turns.hi_c = turns.lo_c;
-        turns.hi_s = turns.lo_s;
+// `first` and `second`: where the entries of two duos are. A macro: LLVM 14 marks what a function returns in
+// memory as it inlines it, by a call that Oclgrind 21.10 does not know.
+#define R_READ_TURNS(turns, first, second)                                                                   \
+    {                                                                                                        \
+        r_float4 e0 = r_find_two(R_M row_at, first, head);                                                   \
+        r_float4 e1 = r_find_two(R_M row_at, second, head);                                                  \
+        if (R_HAS_FLAG(R_TWO_ANGLES_FLAG)) {                                                                 \
+            r_float4 f0 = r_find_two(R_M row_at, (first) + 1u, head);                                        \
+            r_float4 f1 = r_find_two(R_M row_at, (second) + 1u, head);                                       \
+            turns.lo_c = R_FLOAT4(e0.x, f0.x, e1.x, f1.x);                                                   \
+            turns.lo_s = R_FLOAT4(e0.y, f0.y, e1.y, f1.y);                                                   \
+            turns.hi_c = R_FLOAT4(e0.z, f0.z, e1.z, f1.z);                                                   \
+            turns.hi_s = R_FLOAT4(e0.w, f0.w, e1.w, f1.w);                                                   \
+        } else {                                                                                             \
+            turns.lo_c = R_FLOAT4(e0.x, e0.z, e1.x, e1.z);                                                   \
+            turns.lo_s = R_FLOAT4(e0.y, e0.w, e1.y, e1.w);                                                   \
+            turns.hi_c = turns.lo_c;                                                                         \
+            turns.hi_s = turns.lo_s;                                                                         \
+        }                                                                                                    \
     }
-    return turns;
-}
 
 // The types are constants here and not in r_widen and r_narrow, so that nothing of other types is compiled.
 // A word holds two 16-bit elements, the first in its low half.
@@ -342,15 +343,16 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, uint in_run, uint out_run, u
         }
     }
     uint head = lane.head;
-    r_turns t0 = r_read_turns(R_M row_at, d0.two, d1.two, head);
+    r_turns t0;
+    R_READ_TURNS(t0, d0.two, d1.two)
     r_turns t1 = t0;
     if (eight)
-        t1 = r_read_turns(R_M row_at, d2.two, d3.two, head);
+        R_READ_TURNS(t1, d2.two, d3.two)
     do {
         if (R_HAS_FLAG(R_HEAD_TABLE_FLAG)) {
-            t0 = r_read_turns(R_M row_at, d0.two, d1.two, head);
+            R_READ_TURNS(t0, d0.two, d1.two)
             if (eight)
-                t1 = r_read_turns(R_M row_at, d2.two, d3.two, head);
+                R_READ_TURNS(t1, d2.two, d3.two)
         }
         r_uint4 a = r_load_run(R_M k, in_run + lane.a_run);
         r_uint4 b = a;
