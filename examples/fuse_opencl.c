@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Rotates inside a kernel of its own: a dot product of q and k, both rotated in registers and never written.
-// The same scores are then computed from tensors that rope2d_opencl_enqueue has rotated: the bits are the
-// same.
+// The same scores are then computed from tensors that rope2d_opencl_enqueue has rotated: equal bits.
 #include "fuse_opencl_kernel.h"
 #include "opencl_devices.h"
 

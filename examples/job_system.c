@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The CPU with a caller's own job system: four threads of this program do all the work, the library starts
-// none. Checks that, and that a caller who cuts the tokens into jobs of its own gets the same bits. Build it
-// with
+// none. Checks that, and that a caller who cuts the tokens into jobs of its own gets the same bits. Build:
 //     cc -pthread job_system.c $(pkg-config --cflags --libs rope2d)
 #include <rope2d/rope2d.h>
 

@@ -55,8 +55,7 @@ static void make_files(void) {
     write_files("..");
 }
 
-// What would take long and teach nothing: a demonstration of more than a few tokens, pictures of every
-// preset.
+// What would take long and teach nothing: demonstrations of many tokens, pictures of every preset.
 static bool is_long(int argc, char **argv) {
     bool has_grid = false, has_preset = false, has_large = false;
     for (int i = 2; i < argc; i++) {

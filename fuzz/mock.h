@@ -27,8 +27,7 @@ void mock_begin(void);
 void mock_check_devices(void);
 // Whether this call fails.
 bool mock_fails(void);
-// Whether a name of OpenCL's or Vulkan's loader is one of ours; `function` is as rope2d_library_find wants
-// it.
+// Whether a name of OpenCL's or Vulkan's loader is one of ours; `function` as rope2d_library_find has it.
 bool mock_opencl_find(const char *name, void *function, size_t size);
 bool mock_vulkan_find(const char *name, void *function, size_t size);
 // Reads every byte.

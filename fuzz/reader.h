@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // An input as a row of choices. Past its end everything is 0, so that any input means something, and a short
-// one something simple. Blocks are exactly as large as asked, so that AddressSanitizer sees every byte too
-// far.
+// one something simple. Blocks are as large as asked, so that AddressSanitizer sees every byte too far.
 #ifndef FUZZ_READER_H
 #define FUZZ_READER_H
 

@@ -163,8 +163,7 @@ rope2d_status rope2d_device_set_cache(rope2d_device *device, const void *data, u
     return set_part(device, part, part_size);
 }
 
-// ------------------------------------------------------------------------------------------------ in a
-// folder
+// ---------------------------------------------------------------------------------------------- in a folder
 
 static rope2d_digest digest_of(const rope2d_blob *blob) {
     rope2d_sha256 hash;

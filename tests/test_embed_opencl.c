@@ -119,8 +119,7 @@ static void compare_all(program *own, bool textures) {
     }
 }
 
-// ---------------------------------------------------------------------------------- rows, refusals,
-// dispatches
+// ---------------------------------------------------------------------------- rows, refusals, dispatches
 
 // Rows of the caller's: those past the bound are clamped to its last, negative ones do not rotate.
 static void check_rows(program *own, const objects *mine, const rope2d_opencl_binding_params *given,

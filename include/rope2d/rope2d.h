@@ -190,10 +190,10 @@ typedef struct rope2d_device_params {
     const rope2d_host *host;   // NULL: the C library's memory, no log
     const char *shader_folder; // for people who edit kernels: load kernels' sources from here (implies
                                // RUNTIME_COMPILE); NULL: the environment variable ROPE2D_SHADERS, if set;
-                               // else the embedded ones
+                               // else the embedded ones. Not on a CPU
     const char *cache_folder;  // keeps what drivers compile in a file there, for the next start; NULL: no
                                // folder. Must exist, else the log has a warning; nobody else should be
-                               // able to write to it
+                               // able to write to it. Not on a CPU
     uint64_t dispatch_bytes; // elements that one dispatch reads and writes at most, in bytes, those in place
                              // twice; larger work is several dispatches, each of one token of one tensor at
                              // least. 0: 256 MiB, a quarter of a second at 1 GB/s, where watchdogs wait for

@@ -173,8 +173,7 @@ static rope2d_status check_positions(rope2d_opencl_binding *binding,
     return ROPE2D_OK;
 }
 
-// --------------------------------------------------------------------------------------------------- its
-// life
+// ------------------------------------------------------------------------------------------------- its life
 
 static rope2d_status set_view(const rope2d_opencl_binding *binding, cl_uint argument,
                               const rope2d_opencl_view *view) {
@@ -268,8 +267,7 @@ void rope2d_opencl_binding_destroy(rope2d_opencl_binding *binding) {
     rope2d_release(&binding->plan->device->host, binding, 1, sizeof(*binding));
 }
 
-// ---------------------------------------------------------------------------------------------------- its
-// use
+// -------------------------------------------------------------------------------------------------- its use
 
 static rope2d_status check_range(const rope2d_opencl_binding *binding, uint64_t first, uint64_t tokens) {
     const rope2d_host *host = &binding->plan->device->host;
