@@ -109,7 +109,7 @@ rope2d_status rope2d_preset_unknown(const rope2d_host *host, const char *field, 
             nearest = rope2d_preset_rows[i].name;
     // As many edits as letters: the two have nothing in common.
     if (edits(name, nearest) >= strlen(name))
-        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "%s is '%.64s': no such preset; there are %u, from %s on",
+        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "%s is '%.64s': no such preset; there are %u, such as %s",
                            field, name, rope2d_preset_row_count, rope2d_preset_rows[0].name);
     return rope2d_fail(host, ROPE2D_ERROR_ENUM, "%s is '%.64s': no such preset; did you mean %s?", field,
                        name, nearest);

@@ -232,7 +232,7 @@ static rope2d_status check_magnitudes(const table_work *work) {
             if (!fits(direction, magnitude))
                 return rope2d_fail(host, ROPE2D_ERROR_MAGNITUDE,
                                    "params.magnitudes[%" PRIu64 "][%" PRIu64 "][%" PRIu32
-                                   "] is %g; with spec.magnitude %g it %s past the limit %g",
+                                   "] is %g; with spec.magnitude %g it %s past the limit %g or no number",
                                    source / positions->tokens, source % positions->tokens, pair,
                                    (double)magnitudes[pair], work->magnitude,
                                    direction == ROPE2D_INVERSE ? "has an inverse" : "is", (double)FLT_MAX);

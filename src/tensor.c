@@ -88,9 +88,8 @@ static rope2d_status check_memory(const checker *c, region *r, const rope2d_view
     r->address = base + (uintptr_t)view->offset;
     if (r->address % element != 0)
         return rope2d_fail(c->host, ROPE2D_ERROR_TENSOR_ALIGNMENT,
-                           "tensors[%u].%s: base + offset (%" PRIu64
-                           ") is no multiple of the element's %u bytes",
-                           r->tensor, r->name, view->offset, element);
+                           "tensors[%u].%s: base + offset is %u past a multiple of the element's %u bytes",
+                           r->tensor, r->name, (uint32_t)(r->address % element), element);
     return ROPE2D_OK;
 }
 
