@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 
@@ -96,6 +97,7 @@ def test_options(runner, _source):
     result, inside = verify(runner, "--case", FEW, "--in-process", name="inside.json")
     same = [{name: one["sha256"] for name, one in results_of(each).items()} for each in (other, inside)]
     runner.check("--in-process gives the same", result.status == 0 and same[0] == same[1])
+    test_patterns(runner)
     runner.expect("zero cases are a failure", ["verify", "--device", "cpu", "--case", "nothing_of_that_name"], 1,
                   "no case was executed")
     runner.expect("each device must have a case", ["verify", "--device", "cpu", "--exec", "false {case} {out}", "--case",
@@ -112,6 +114,23 @@ def test_options(runner, _source):
     runner.expect("the worker's verb is none", ["verify-worker", "9"], 2, "for rope2d verify alone")
     runner.expect("a folder that is not there", ["verify", "--device", "cpu", "--case", FEW, "--json", "no/such/file"], 2,
                   "cannot be written")
+
+
+def test_patterns(runner):
+    _, report = verify(runner, "--case", "o*g*s *:f32 b*r*,special_values *16:*" + "*" * 30 + "f16 buffer")
+    names = list(results_of(report))
+    runner.check("a * stands for any text, also none", len(names) >= 2 and all(
+        re.fullmatch("odd_gaps .*:f32 buffer.*|special_values .*16:.*f16 buffer", name) for name in names), names)
+    many = "*" * 30 + "x"
+    runner.expect("many stars", ["verify", "--device", "cpu", "--case", many], 1, "no case was executed", before=hurry)
+    runner.path("stars.json").write_text(json.dumps([{"device": "cpu", "case": many, "reason": "none"}]))
+    runner.expect("many stars in --expect", ["verify", "--device", "cpu", "--case", FEW, "--expect", "stars.json"], 0,
+                  "entry 1 of --expect is stale", before=hurry)
+
+
+def hurry():
+    """A process that would take for ever ends after a minute of the processor's."""
+    resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
 
 
 def test_progress(runner, _source):

@@ -236,18 +236,27 @@ void verify_matrix_free(struct verify_matrix *matrix) {
     *matrix = (struct verify_matrix){0};
 }
 
+// After a mismatch only the last * is tried again, one further: what stands before it matched as early as it
+// can.
 static bool matches(const char *name, const char *pattern, size_t length) {
-    for (; length && *pattern != '*'; ++name, ++pattern, --length)
-        if (*name != *pattern)
+    const char *end = pattern + length, *behind_star = NULL, *tried = name;
+    while (*name) {
+        if (pattern < end && *pattern == '*') {
+            behind_star = ++pattern;
+            tried = name;
+        } else if (pattern < end && *pattern == *name) {
+            ++pattern;
+            ++name;
+        } else if (behind_star) {
+            pattern = behind_star;
+            name = ++tried;
+        } else {
             return false;
-    if (!length)
-        return !*name;
-    for (;; ++name) {
-        if (matches(name, pattern + 1, length - 1))
-            return true;
-        if (!*name)
-            return false;
+        }
     }
+    while (pattern < end && *pattern == '*')
+        ++pattern;
+    return pattern == end;
 }
 
 bool verify_name_matches(const char *name, const char *patterns) {
