@@ -121,6 +121,17 @@ def check_bad_cases(runner):
     runner.expect("no case", ["check", "empty"], 2, "holds no case.json")
 
 
+def check_loud_names(runner):
+    """A folder's name does not speak to the terminal."""
+    folder = copied(runner, "evil\x1b[31mX")
+    shown = runner.expect("loud: agrees", ["check", folder.name], 0, "ok   evil?[31mX").output
+    edit_array(folder, "q_out.npy", one_element)
+    shown += runner.expect("loud: fails", ["check", folder.name], 1, "FAIL evil?[31mX", "rope2d check evil?[31mX").output
+    (folder / "q.npy").unlink()
+    result = runner.expect("loud: cannot be read", ["check", folder.name], 2, "FAIL evil?[31mX")
+    runner.check("loud: nothing but text is printed", "\x1b" not in shown + result.output + result.errors, repr(shown))
+
+
 def check_demo(runner):
     small = ["--grid", "6x8", "--heads", "3", "--runs", "1"]
     folder = runner.golden / "qwen2vl_vision"
@@ -139,4 +150,5 @@ def test(runner):
     check_all(runner)
     check_wrong_conventions(runner)
     check_bad_cases(runner)
+    check_loud_names(runner)
     check_demo(runner)

@@ -81,7 +81,10 @@ def merge(runner, report):
     loud["devices"][0]["name"] = "\x1b]0;taken\x07\x1b[2J\u009b1m"
     runner.path("loud.json").write_text(json.dumps(loud))
     said = runner.expect("names do not speak to a terminal", ["report", "merge", "loud.json", "no\x1b[2J.json"], 2, "no?[2J.json")
-    said = said.output + said.errors + runner.expect("nor in a line", ["report", "merge", "loud.json"], 0, "?]0;taken").output
+    runner.path("no\x1b[2Jname.json").write_text(json.dumps({**report, "passed": False}))
+    said = said.output + said.errors + runner.expect("nor in a verdict", ["report", "merge", "no\x1b[2Jname.json"], 1,
+                                                     "no?[2Jname.json: did not pass").output
+    said += runner.expect("nor in a line", ["report", "merge", "loud.json"], 0, "?]0;taken").output
     runner.check("no control character is printed", not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", said), repr(said))
     hashes = re.findall(r"[0-9a-f]{16} \(", result.output)
     runner.check("equal outputs are seen", len(hashes) == 2 and len(set(hashes)) == 1, hashes)

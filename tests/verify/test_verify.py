@@ -3,7 +3,7 @@
 """Test `rope2d verify` as its users see it.
 
 usage: test_verify.py ROPE2D SOURCE_ROOT [--shim LOADER] [--vulkan-shim LOADER] [PART...]
-    parts: report options progress known resume interrupted outputs maps programs compiled bad; default: all
+    parts: report options terminal progress known resume interrupted outputs maps programs compiled bad; default: all
 """
 import hashlib
 import json
@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import subprocess
 import sys
 
@@ -133,6 +134,29 @@ def hurry():
     resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
 
 
+def test_terminal(runner, _source):
+    """What a folder, a list, a program or a report to go on with says is text on the terminal."""
+    loud = "\x1b]0;taken\x07\x1b[31m\u009b1m"
+    shutil.copytree(runner.golden / "su_canonical", runner.path("evil" + loud))
+    runner.path("loud.json").write_text(json.dumps([{"device": "cpu", "case": "golden/*", "reason": "reason" + loud}]))
+    options = ["--cases", "evil" + loud, "--case", "golden/*", "--expect", "loud.json"]
+    result, report = verify(runner, *options)
+    shown = "?]0;taken??[31m??1m"
+    runner.check("a folder's name is made printable", result.status == 0 and f"golden/evil{shown} f32" in result.output, result.output)
+    device = report["devices"][0]
+    device["api"] = "api" + loud
+    device["results"][0].update(verdict="failed", text="text" + loud)
+    device["controls"][0].update(verdict="failed", text="control" + loud)
+    runner.path("report.json").write_text(json.dumps(report))
+    again, _ = verify(runner, *options, "--resume")
+    runner.check("and reasons, and what is resumed", again.status == 1 and all(
+        word + shown in again.output for word in ("reason", "api", "text", "control")), again.output)
+    program = runner.run("verify", "--exec", f"false {{case}} {{out}} #{loud}", "--case", "half f32:f32*")
+    runner.check("and commands", program.status == 1 and "#" + shown in program.output, program.output)
+    said = [text for one in (result, again, program) for text in (one.output, one.errors)]
+    runner.check("no control character is printed", not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", "".join(said)), said)
+
+
 def test_progress(runner, _source):
     """On a terminal: how far, and how long it takes still."""
     if not hasattr(os, "openpty"):
@@ -220,7 +244,8 @@ def main(arguments):
             at = arguments.index(option)
             shims[option] = str(pathlib.Path(arguments[at + 1]).resolve())
             del arguments[at:at + 2]
-    parts = {"report": test_report, "options": test_options, "progress": test_progress, "known": test_known, "resume": test_resume,
+    parts = {"report": test_report, "options": test_options, "terminal": test_terminal, "progress": test_progress,
+             "known": test_known, "resume": test_resume,
              "interrupted": lambda runner, source: interrupted.test(runner, verify, source),
              "outputs": lambda runner, source: outputs.test(runner, verify, source),
              "maps": lambda runner, source: maps.test(runner, verify, source),

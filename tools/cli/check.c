@@ -97,12 +97,12 @@ static void print_outcome(struct check *check, const char *folder, const char *n
                           rope2d_table asked, const struct outcome *outcome) {
     static const char *const words[] = {"ok  ", "FAIL", "skip", "FAIL"};
     const char *table = table_name(asked == ROPE2D_TABLE_AUTO ? outcome->info.table : asked);
-    printf("%s %-24s %-9s %-8s %s\n", words[outcome->verdict], name, device, table, outcome->text);
+    print_plain("%s %-24s %-9s %-8s %s\n", words[outcome->verdict], name, device, table, outcome->text);
     check->passed += outcome->verdict == VERDICT_PASSED;
     check->skipped += outcome->verdict == VERDICT_SKIPPED;
     if (outcome->verdict == VERDICT_FAILED || outcome->verdict == VERDICT_BROKEN) {
-        printf("     rope2d check %s --device %s --table %s --angles %s%s\n", folder, device, table,
-               check->angles ? "fp32" : "double", check->minimum_limits ? " --minimum-limits" : "");
+        print_plain("     rope2d check %s --device %s --table %s --angles %s%s\n", folder, device, table,
+                    check->angles ? "fp32" : "double", check->minimum_limits ? " --minimum-limits" : "");
         ++check->failed;
         worsen(check, outcome->verdict == VERDICT_BROKEN ? exit_status_of(outcome->status) : STATUS_FAILED);
     }
@@ -135,7 +135,7 @@ static void check_folder(struct check *check, const char *folder) {
     int result = golden_case_read(folder, &golden);
     golden.job.spec.angles = (rope2d_angles)check->angles;
     if (result) {
-        printf("FAIL %-24s cannot be read\n", golden.name);
+        print_plain("FAIL %-24s cannot be read\n", golden.name);
         ++check->failed;
         worsen(check, result);
     } else {
@@ -165,7 +165,8 @@ static int open_devices(struct check *check) {
             ++check->failed;
             worsen(check, opened);
         } else {
-            printf("     %-24s %-9s %s\n", "", check->list.items[i].name, check->list.items[i].info.name);
+            print_plain("     %-24s %-9s %s\n", "", check->list.items[i].name,
+                        check->list.items[i].info.name);
         }
     }
     return result;

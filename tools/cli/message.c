@@ -17,9 +17,9 @@ void make_printable(char *text) {
     }
 }
 
-void message(const char *format, ...) {
-    va_list arguments, again;
-    va_start(arguments, format);
+// NULL when memory runs out.
+static char *format_printable(const char *format, va_list arguments) {
+    va_list again;
     va_copy(again, arguments);
     // A second target compiles this file, and clang-tidy 14 does not see va_start in the second round.
     const int length = vsnprintf(NULL, 0, format, arguments); // NOLINT(clang-analyzer-valist.Uninitialized)
@@ -28,10 +28,26 @@ void message(const char *format, ...) {
         vsnprintf(text, (size_t)length + 1, format, again); // NOLINT(clang-analyzer-valist.Uninitialized)
         make_printable(text);
     }
+    va_end(again);
+    return text;
+}
+
+void message(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = format_printable(format, arguments);
+    va_end(arguments);
     fprintf(stderr, "rope2d: %s\n", text ? text : format);
     free(text);
-    va_end(again);
+}
+
+void print_plain(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = format_printable(format, arguments);
     va_end(arguments);
+    fputs(text ? text : format, stdout);
+    free(text);
 }
 
 int exit_status_of(rope2d_status status) {

@@ -26,6 +26,9 @@ void make_printable(char *text);
 // One line on stderr, after the program's name, and made printable.
 MESSAGE_FORMAT void message(const char *format, ...);
 
+// printf to stdout, and made printable.
+MESSAGE_FORMAT void print_plain(const char *format, ...);
+
 // Says that a call of the library failed, and returns the exit status for it.
 int message_status(rope2d_status status, const char *what);
 

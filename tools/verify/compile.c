@@ -168,7 +168,8 @@ static const cJSON *print_target(const cJSON *first) {
         for (size_t i = 0; i < KEYS; ++i)
             widen(&spans[i], result, keys[i]);
     }
-    printf("  %-15.40s %-11.40s %8d", summary_text(first, "compiler"), summary_text(first, "target"), good);
+    print_plain("  %-15.40s %-11.40s %8d", summary_text(first, "compiler"), summary_text(first, "target"),
+                good);
     for (size_t i = 0; i < KEYS; ++i)
         print_span(&spans[i]);
     printf("\n");
@@ -188,11 +189,11 @@ double compile_print(const cJSON *report) {
     for (one = results ? results->child : NULL; one;)
         one = print_target(one);
     cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(compiled, "compilers"))
-        printf("  %s: %s\n", summary_text(one, "name"), summary_text(one, "version"));
+        print_plain("  %s: %s\n", summary_text(one, "name"), summary_text(one, "version"));
     cJSON_ArrayForEach(one, results) good += is_good(one);
     cJSON_ArrayForEach(one, controls) caught += is_good(one);
     cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(compiled, "skips"))
-        printf("  skip %s: %s\n", summary_text(one, "what"), summary_text(one, "why"));
+        print_plain("  skip %s: %s\n", summary_text(one, "what"), summary_text(one, "why"));
     printf("  %d of %d kernels compiled; controls: %d of %d faults were noticed\n\n", good,
            cJSON_GetArraySize(results), caught, cJSON_GetArraySize(controls));
     return cJSON_GetArraySize(results) - good;

@@ -35,13 +35,10 @@ static int add_report(cJSON *reports, const char *path) {
 static void print_device(const char *file, const cJSON *device) {
     const cJSON *outputs = cJSON_GetObjectItemCaseSensitive(device, "outputs");
     const cJSON *counts = cJSON_GetObjectItemCaseSensitive(device, "counts");
-    char line[1024]; // %.0f has up to 310 digits
-    snprintf(line, sizeof line, "%-24.60s %-10.20s %-34.34s %-11.20s %5.0f passed  %.16s (%.0f cases)", file,
-             summary_text(device, "device"), summary_text(device, "name"), summary_text(device, "tier"),
-             summary_number(counts, "passed"), summary_text(outputs, "sha256"),
-             summary_number(outputs, "cases"));
-    make_printable(line);
-    puts(line);
+    print_plain("%-24.60s %-10.20s %-34.34s %-11.20s %5.0f passed  %.16s (%.0f cases)\n", file,
+                summary_text(device, "device"), summary_text(device, "name"), summary_text(device, "tier"),
+                summary_number(counts, "passed"), summary_text(outputs, "sha256"),
+                summary_number(outputs, "cases"));
 }
 
 // A line for each device, so that equal outputs stand below one another. STATUS_FAILED when a report did not
@@ -54,7 +51,7 @@ static int print_all(const cJSON *reports) {
         cJSON_ArrayForEach(device, cJSON_GetObjectItemCaseSensitive(report, "devices"))
             print_device(summary_text(entry, "file"), device);
         if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(report, "passed"))) {
-            printf("%s: did not pass\n", summary_text(entry, "file"));
+            print_plain("%s: did not pass\n", summary_text(entry, "file"));
             result = STATUS_FAILED;
         }
     }

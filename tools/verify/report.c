@@ -23,14 +23,15 @@ static void print_classes(const cJSON *classes) {
            "error");
     cJSON_ArrayForEach(one, classes) {
         const cJSON *first = cJSON_GetObjectItemCaseSensitive(one, "first");
-        printf("  %-14s %7.0f %11.0f %11.0f %11.0f", one->string, summary_number(one, "cases"),
-               summary_number(one, "elements"), summary_number(one, "mismatches"),
-               summary_number(one, "flushed"));
+        print_plain("  %-14s %7.0f %11.0f %11.0f %11.0f", one->string, summary_number(one, "cases"),
+                    summary_number(one, "elements"), summary_number(one, "mismatches"),
+                    summary_number(one, "flushed"));
         print_error(one, "worst");
         printf("\n");
         if (first)
-            printf("    first: %s, %s: %s, the portable path %s\n", summary_text(first, "case"),
-                   summary_text(first, "place"), summary_text(first, "got"), summary_text(first, "expected"));
+            print_plain("    first: %s, %s: %s, the portable path %s\n", summary_text(first, "case"),
+                        summary_text(first, "place"), summary_text(first, "got"),
+                        summary_text(first, "expected"));
     }
 }
 
@@ -45,10 +46,10 @@ static void print_results(const cJSON *results) {
             continue;
         if (++lines > MOST_LINES)
             continue;
-        printf("  %s: %s%s%s", summary_text(result, "name"), is_new ? "unexpectedly " : "", verdict,
-               *summary_text(result, "text") ? ": " : "");
-        printf("%s", summary_text(result, "text"));
-        printf("%s%s%s\n", *reason ? " (expected: " : "", reason, *reason ? ")" : "");
+        print_plain("  %s: %s%s%s", summary_text(result, "name"), is_new ? "unexpectedly " : "", verdict,
+                    *summary_text(result, "text") ? ": " : "");
+        print_plain("%s", summary_text(result, "text"));
+        print_plain("%s%s%s\n", *reason ? " (expected: " : "", reason, *reason ? ")" : "");
     }
     if (lines > MOST_LINES)
         printf("  and %d more, which --json lists\n", lines - MOST_LINES);
@@ -62,7 +63,8 @@ static void print_controls(const cJSON *controls) {
         ++all;
         caught += is_caught;
         if (!is_caught)
-            printf("  %s: NOT CAUGHT: %s\n", summary_text(control, "name"), summary_text(control, "text"));
+            print_plain("  %s: NOT CAUGHT: %s\n", summary_text(control, "name"),
+                        summary_text(control, "text"));
     }
     printf("  controls: %d of %d faults were noticed\n", caught, all);
 }
@@ -76,33 +78,33 @@ static void print_outputs(const cJSON *device) {
            summary_number(variations, "compared"),
            cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(variations, "other_bits")));
     cJSON_ArrayForEach(other, cJSON_GetObjectItemCaseSensitive(variations, "other_bits"))
-        printf("    %s\n", cJSON_GetStringValue(other));
-    printf("  outputs: %s, %.0f of %.0f recorded cases%s\n", summary_text(outputs, "sha256"),
-           summary_number(outputs, "cases"), summary_number(outputs, "recorded"),
-           cJSON_IsTrue(equal) ? ", as recorded" : "");
+        print_plain("    %s\n", cJSON_GetStringValue(other));
+    print_plain("  outputs: %s, %.0f of %.0f recorded cases%s\n", summary_text(outputs, "sha256"),
+                summary_number(outputs, "cases"), summary_number(outputs, "recorded"),
+                cJSON_IsTrue(equal) ? ", as recorded" : "");
     if (cJSON_IsFalse(equal))
-        printf("    %d of them have other bits than recorded, first %s\n", cJSON_GetArraySize(others),
-               cJSON_GetStringValue(cJSON_GetArrayItem(others, 0)));
+        print_plain("    %d of them have other bits than recorded, first %s\n", cJSON_GetArraySize(others),
+                    cJSON_GetStringValue(cJSON_GetArrayItem(others, 0)));
 }
 
 static void print_device(const cJSON *device) {
     const cJSON *count;
     const char *driver = summary_text(device, "driver");
-    printf("%s  %s%s%s, %s\n", summary_text(device, "device"), summary_text(device, "name"),
-           *driver ? ", " : "", driver, summary_text(device, "api"));
+    print_plain("%s  %s%s%s, %s\n", summary_text(device, "device"), summary_text(device, "name"),
+                *driver ? ", " : "", driver, summary_text(device, "api"));
     if (*summary_text(device, "error")) {
-        printf("  does not open: %s\n\n", summary_text(device, "error"));
+        print_plain("  does not open: %s\n\n", summary_text(device, "error"));
         return;
     }
     printf(" ");
     cJSON_ArrayForEach(count, cJSON_GetObjectItemCaseSensitive(device, "counts"))
-        printf(" %.0f %s%s", count->valuedouble, count->string, count->next ? "," : "");
+        print_plain(" %.0f %s%s", count->valuedouble, count->string, count->next ? "," : "");
     printf("; tier: %s\n", summary_text(device, "tier"));
     print_controls(cJSON_GetObjectItemCaseSensitive(device, "controls"));
     print_classes(cJSON_GetObjectItemCaseSensitive(device, "classes"));
     print_results(cJSON_GetObjectItemCaseSensitive(device, "results"));
     if (*summary_text(device, "leaving"))
-        printf("  a process ended badly after its last case: %s\n", summary_text(device, "leaving"));
+        print_plain("  a process ended badly after its last case: %s\n", summary_text(device, "leaving"));
     print_outputs(device);
     printf("\n");
 }
@@ -121,15 +123,14 @@ void report_print(const cJSON *report) {
     }
     failed += compile_print(report);
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(report, "skips"))
-        printf("skip %s: %s\n", summary_text(item, "what"), summary_text(item, "why"));
+        print_plain("skip %s: %s\n", summary_text(item, "what"), summary_text(item, "why"));
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(report, "stale")) {
         char text[EXPECT_TEXT_SIZE];
         expect_describe_stale(item, text, sizeof text);
-        make_printable(text);
-        printf("%s\n", text);
+        print_plain("%s\n", text);
     }
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(report, "problems"))
-        printf("FAIL %s%s%s\n", summary_text(item, "device"), *summary_text(item, "device") ? ": " : "",
-               summary_text(item, "text"));
+        print_plain("FAIL %s%s%s\n", summary_text(item, "device"), *summary_text(item, "device") ? ": " : "",
+                    summary_text(item, "text"));
     printf("%.0f passed, %.0f failed, %.0f skipped\n", passed, failed, skipped);
 }
