@@ -155,6 +155,27 @@ def test_terminal(runner, _source):
     runner.check("and commands", program.status == 1 and "#" + shown in program.output, program.output)
     said = [text for one in (result, again, program) for text in (one.output, one.errors)]
     runner.check("no control character is printed", not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", "".join(said)), said)
+    test_lines(runner)
+
+
+def test_lines(runner):
+    """Every failure has a line, however many skips stand before it."""
+    _, report = verify(runner, "--case", "*", "--quick")
+    results = report["devices"][0]["results"]
+    for one in results[:30]:
+        one["verdict"] = "unsupported"
+    failures = results[30::3]
+    for one in failures:
+        one["verdict"] = "failed"
+    runner.path("report.json").write_text(json.dumps(report))
+    runner.path("known.json").write_text(json.dumps([{"device": "cpu", "case": failures[-1]["name"], "reason": "to see"}]))
+    result, _ = verify(runner, "--case", "*", "--quick", "--resume", "--expect", "known.json")
+    lines = [line for line in result.output.splitlines() if re.match("  [^:]+ f32|  [^:]+16:|  and ", line)]
+    shown = [line for line in lines if re.search(": failed(: |$)", line) and "(expected: " not in line]
+    runner.check("every failure has its line, first", result.status == 1 and len(failures) > 40
+                 and len(shown) == len(failures) - 1 and lines[:len(shown)] == shown, lines)
+    runner.check("then what is known, and the skips, of which the rest is counted", "(expected: to see)" in lines[len(shown)]
+                 and len(lines) == len(shown) + 1 + 20 + 1 and lines[-1] == "  and 10 more skips, which --json lists", lines[len(shown):])
 
 
 def test_progress(runner, _source):

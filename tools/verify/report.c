@@ -7,7 +7,7 @@
 #include "execute.h"
 #include "verify.h"
 
-enum { MOST_LINES = 20 };
+enum { MOST_LINES = 20 }; // for each kind of verdict that is no failure
 
 static void print_error(const cJSON *object, const char *key) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
@@ -35,24 +35,39 @@ static void print_classes(const cJSON *classes) {
     }
 }
 
-// Verdicts other than passed. Skips are never silent.
+// Verdicts other than passed, in the order in which they are printed.
+enum kind { FAILURE, KNOWN, UNEXPECTED, SKIP, KINDS };
+
+static enum kind kind_of(const cJSON *result) {
+    if (summary_is_failure(result))
+        return FAILURE;
+    if (cJSON_HasObjectItem(result, "expected"))
+        return KNOWN;
+    if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(result, "unexpected_pass")))
+        return UNEXPECTED;
+    return strcmp(summary_text(result, "verdict"), VERDICT_PASSED) == 0 ? KINDS : SKIP;
+}
+
+static void print_result(const cJSON *result, enum kind kind) {
+    const char *text = summary_text(result, "text"), *reason = summary_text(result, "expected");
+    print_plain("  %s: %s%s%s%s", summary_text(result, "name"), kind == UNEXPECTED ? "unexpectedly " : "",
+                summary_text(result, "verdict"), *text ? ": " : "", text);
+    print_plain("%s%s%s\n", *reason ? " (expected: " : "", reason, *reason ? ")" : "");
+}
+
+// Every failure has a line. Of the others some have, and the rest is counted: nothing is silent.
 static void print_results(const cJSON *results) {
+    static const char *const others[KINDS] = {"", "known failures", "unexpected passes", "skips"};
     const cJSON *result;
-    int lines = 0;
-    cJSON_ArrayForEach(result, results) {
-        const char *verdict = summary_text(result, "verdict"), *reason = summary_text(result, "expected");
-        bool is_new = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(result, "unexpected_pass")) != 0;
-        if (strcmp(verdict, VERDICT_PASSED) == 0 && !is_new)
-            continue;
-        if (++lines > MOST_LINES)
-            continue;
-        print_plain("  %s: %s%s%s", summary_text(result, "name"), is_new ? "unexpectedly " : "", verdict,
-                    *summary_text(result, "text") ? ": " : "");
-        print_plain("%s", summary_text(result, "text"));
-        print_plain("%s%s%s\n", *reason ? " (expected: " : "", reason, *reason ? ")" : "");
+    for (enum kind kind = FAILURE; kind < KINDS; ++kind) {
+        int lines = 0;
+        cJSON_ArrayForEach(result, results) {
+            if (kind_of(result) == kind && (++lines <= MOST_LINES || kind == FAILURE))
+                print_result(result, kind);
+        }
+        if (lines > MOST_LINES && kind != FAILURE)
+            printf("  and %d more %s, which --json lists\n", lines - MOST_LINES, others[kind]);
     }
-    if (lines > MOST_LINES)
-        printf("  and %d more, which --json lists\n", lines - MOST_LINES);
 }
 
 static void print_controls(const cJSON *controls) {
