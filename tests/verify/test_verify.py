@@ -99,8 +99,15 @@ def test_options(runner, _source):
     same = [{name: one["sha256"] for name, one in results_of(each).items()} for each in (other, inside)]
     runner.check("--in-process gives the same", result.status == 0 and same[0] == same[1])
     test_patterns(runner)
-    runner.expect("zero cases are a failure", ["verify", "--device", "cpu", "--case", "nothing_of_that_name"], 1,
-                  "no case was executed")
+    for nothing in ("nothing_of_that_name", "control: swapped axes", "golden/*"):
+        runner.expect(f"no such case: {nothing}", ["verify", "--device", "cpu", "--case", nothing, "--json", "nothing.json"], 2,
+                      f"--case {nothing}: matches no case")
+    runner.check("nothing was begun", not runner.path("nothing.json").exists())
+    for other in ("half * bound-at-alignment", "half f32:f32 texture"):
+        runner.expect(f"a case of other devices: {other}", ["verify", "--device", "cpu", "--case", other], 1,
+                      "FAIL cpu:0: no case was executed")
+    runner.expect("a case of another level", ["verify", "--quick", "--device", "cpu", "--case", "half f32:bf16*"], 1,
+                  "FAIL cpu:0: no case was executed")
     runner.expect("each device must have a case", ["verify", "--device", "cpu", "--exec", "false {case} {out}", "--case",
                                                    "half f16:f16*"], 1, "FAIL exec:0: no case was executed")
     runner.expect("--require is met", ["verify", "--device", "cpu", "--case", FEW, "--require", "cpu:1,rope2d:5"], 0)
@@ -123,7 +130,8 @@ def test_patterns(runner):
     runner.check("a * stands for any text, also none", len(names) >= 2 and all(
         re.fullmatch("odd_gaps .*:f32 buffer.*|special_values .*16:.*f16 buffer", name) for name in names), names)
     many = "*" * 30 + "x"
-    runner.expect("many stars", ["verify", "--device", "cpu", "--case", many], 1, "no case was executed", before=hurry)
+    runner.expect("many stars", ["verify", "--device", "cpu", "--case", many], 2, f"--case {many}: matches no case",
+                  before=hurry)
     runner.path("stars.json").write_text(json.dumps([{"device": "cpu", "case": many, "reason": "none"}]))
     runner.expect("many stars in --expect", ["verify", "--device", "cpu", "--case", FEW, "--expect", "stars.json"], 0,
                   "entry 1 of --expect is stale", before=hurry)

@@ -272,3 +272,21 @@ bool verify_name_matches(const char *name, const char *patterns) {
     }
     return false;
 }
+
+int verify_check_patterns(const char *patterns, const char *folder) {
+    bool is_there = false;
+    // With textures what lies in a buffer without may lie in a texture, under another name.
+    for (int has_textures = 0; has_textures < 2 && !is_there; ++has_textures) {
+        const struct verify_matrix_params params = {VERIFY_FULL, has_textures != 0, true, false, folder};
+        struct verify_matrix matrix;
+        int result = verify_matrix_make(&matrix, &params);
+        for (size_t i = 0; i < matrix.count && !is_there; ++i)
+            is_there = matrix.tasks[i].control < 0 && verify_name_matches(matrix.tasks[i].name, patterns);
+        verify_matrix_free(&matrix);
+        if (result)
+            return result;
+    }
+    if (!is_there)
+        message("--case %s: matches no case", patterns);
+    return is_there ? STATUS_OK : STATUS_USAGE;
+}

@@ -72,4 +72,8 @@ extern const char *const verify_table_names[]; // of rope2d_table
 // pattern without * and without a space names a case whatever its types and table.
 bool verify_name_matches(const char *name, const char *patterns);
 
+// Refuses patterns that name no case of any level on any device; the folder is that of golden cases. Returns
+// an exit status, having said what is wrong.
+int verify_check_patterns(const char *patterns, const char *folder);
+
 #endif

@@ -327,6 +327,8 @@ int verify_run(const struct verify_options *options) {
     double now = seconds_now();
     struct verify verify = {.options = *options, .started = now, .saved = now};
     int result = expect_read(options->expect, &verify.expected);
+    if (!result && options->cases && !options->compile_only)
+        result = verify_check_patterns(options->cases, options->folder);
     if (!result) {
         interrupt_listen();
         result = verify_all(&verify);
