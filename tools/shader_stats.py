@@ -61,6 +61,8 @@ def amd_faults(found):
 
 
 def intel_results(emitted):
+    if not (emitted / "opencl").exists():
+        raise Missing("this build has no kernels for OpenCL")
     compiler = opencl.Intel()
 
     def compile_one(job):
