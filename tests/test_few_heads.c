@@ -2,9 +2,8 @@
 //
 // Few heads and many tokens on Vulkan's software devices, where an invocation takes several tokens: the bits
 // of the CPU's portable path, for numbers of tokens that no tile divides and tokens that do not rotate.
+#include "apply_once.h"
 #include "check.h"
-
-#include "rope2d/rope2d.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,16 +32,7 @@ static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *typ
     out.base = in_place ? from : to;
     const rope2d_tensor tensor = {.heads = heads, .in = in, .out = out};
     const rope2d_apply_params all = {sizeof(all), BATCH, 0, TOKENS, 1, &tensor};
-    rope2d_plan *plan = NULL;
-    rope2d_positions *positions = NULL;
-    rope2d_status status = rope2d_plan_create(device, types, &plan);
-    if (status == ROPE2D_OK)
-        status = rope2d_positions_create(device, &grid, &positions);
-    if (status == ROPE2D_OK)
-        status = rope2d_apply(plan, positions, &all);
-    rope2d_positions_destroy(positions);
-    rope2d_plan_destroy(plan);
-    return status;
+    return apply_once(device, types, &grid, &all);
 }
 
 // Halves between 2^-6 and 2^2, whatever the type makes of them: no subnormal comes of these.

@@ -4,9 +4,8 @@
 // are ever touched, on every device: the bits of a small tensor on the CPU's portable path.
 //
 //     test_large cpu | vulkan | opencl
+#include "apply_once.h"
 #include "check.h"
-
-#include "rope2d/rope2d.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -66,16 +65,7 @@ static rope2d_status rotate(rope2d_device *device, rope2d_element type, const ro
         .struct_size = sizeof(grid), .spec = &spec, .tokens = TOKENS, .coordinates = yx[0]};
     const rope2d_tensor q = {.heads = HEADS, .in = *in, .out = *out};
     const rope2d_apply_params all = {sizeof(all), BATCH, 0, TOKENS, 1, &q};
-    rope2d_plan *plan = NULL;
-    rope2d_positions *positions = NULL;
-    rope2d_status status = rope2d_plan_create(device, &types, &plan);
-    if (status == ROPE2D_OK)
-        status = rope2d_positions_create(device, &grid, &positions);
-    if (status == ROPE2D_OK)
-        status = rope2d_apply(plan, positions, &all);
-    rope2d_positions_destroy(positions);
-    rope2d_plan_destroy(plan);
-    return status;
+    return apply_once(device, &types, &grid, &all);
 }
 
 static rope2d_device *open_device(rope2d_backend backend, uint32_t index, uint32_t flags) {

@@ -33,11 +33,12 @@ fail:
 
 static rope2d_status create(struct bound_job *job) {
     const rope2d_cl_device *opencl = job->device->device->impl;
+    const rope2d_cl *cl = &opencl->cl;
     struct buffer *buffers = calloc(HARNESS_MAX_BLOCKS, sizeof *buffers);
     cl_api_clCreateSubBuffer create_part = NULL;
     rope2d_status status = buffers ? ROPE2D_OK : ROPE2D_ERROR_HOST_MEMORY;
     job->impl = buffers;
-    rope2d_library_find(opencl->cl.library, "clCreateSubBuffer", &create_part, sizeof create_part);
+    rope2d_library_find(cl->library, "clCreateSubBuffer", &create_part, sizeof create_part);
     if (!create_part)
         status = ROPE2D_ERROR_UNSUPPORTED;
     for (uint32_t i = 0; i < job->work->block_count && !status; ++i)
