@@ -55,6 +55,8 @@ static void compare(rope2d_device *device, rope2d_device *portable, const rope2d
     const rope2d_status wanted = rotate(portable, types, heads, in_place, memory[1], memory[3]);
     CHECK(seen == ROPE2D_OK && wanted == ROPE2D_OK, "%s and %s", rope2d_status_name(seen),
           rope2d_status_name(wanted));
+    static const unsigned char untouched[64];
+    CHECK(in_place || memcmp(memory[3], untouched, sizeof(untouched)) != 0, "the portable path has written");
     CHECK(memcmp(memory[0], memory[1], most_bytes) == 0 && memcmp(memory[2], memory[3], most_bytes) == 0,
           "%u heads, pairing %d, type %d%s: the portable path's bits", heads, (int)types->spec->pairing,
           (int)types->in, in_place ? ", in place" : "");
