@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The parts of `rope2d bench` that keep it honest: a device that rotates wrongly gets no number, medians are
-// medians, and a target that is missed is said to be.
+// The parts of `rope2d bench` that keep it honest: a device that rotates wrongly gets no number, a baseline
+// that leaves something out is none, and medians are medians.
 #include "check.h"
 
 #include "../tools/cli/bench_cases.h"
 #include "../tools/cli/bench_kinds.h"
 #include "../tools/cli/bench_limits.h"
 #include "../tools/cli/bench_run.h"
-#include "../tools/cli/bench_target.h"
 #include "../tools/cli/bench_time.h"
 
 #include <stdlib.h>
@@ -263,135 +262,6 @@ static void check_content(void) {
     CHECK(memcmp(again, narrow + 1, (COUNT - 1) * sizeof *again) == 0, "a part by itself is the same");
 }
 
-static const struct bench_target *find(const struct bench_target *targets, uint32_t count, const char *what) {
-    for (uint32_t i = 0; i < count; ++i)
-        if (strstr(targets[i].what, what))
-            return &targets[i];
-    return NULL;
-}
-
-// A group of the CPU whose rotation in place takes `seconds`, and its scale one.
-static struct bench_group make_group(uint64_t tokens, double seconds) {
-    struct bench_group group = {.what = {&bench_towers[1], tokens, ROPE2D_F32, 1, false, false, NULL},
-                                .bytes = (uint64_t)1 << 30,
-                                .is_software = true,
-                                .past_caches = true,
-                                .row_count = 1};
-    struct bench_timing one = {.host = {1, 1, 1, 1}, .runs = 5};
-    for (int i = 0; i < BENCH_MOVES * BENCH_BEST; ++i)
-        group.moves[i / BENCH_BEST].variants[i % BENCH_BEST].timing = one;
-    for (int i = 0; i < BENCH_BEST; ++i)
-        group.moves[BENCH_LIMIT_IN].variants[i].timing.host.median = 2;
-    group.driver_copy.timing = one;
-    group.rows[0] = (struct bench_row){
-        .in_place = true, .dispatches = 1, .traffic = 1.001, .is_equal = true, .timing = one};
-    group.rows[0].timing.host.median = seconds;
-    return group;
-}
-
-static void check_ratios(struct bench_group *groups, const struct bench_results *results) {
-    struct bench_target targets[BENCH_MOST_TARGETS];
-    uint32_t count = bench_targets(results, targets);
-    const struct bench_target *f32 = find(targets, count, "f32, in place, past the last cache, 1 thread");
-    const struct bench_target *gpu = find(targets, count, "a real GPU");
-    if (!CHECK(f32 && gpu, "the targets are there"))
-        return;
-    CHECK(f32->is_measured && f32->rows == 2 && !f32->is_met && f32->worst == 0.8,
-          "a slow row misses: worst %g of %u rows", f32->worst, f32->rows);
-    CHECK(f32->reached == 0.5, "and its limit, twice as slow as the scale, reaches %g", f32->reached);
-    CHECK(!gpu->is_measured && *gpu->where, "without a GPU nothing is said of one, but why");
-    groups[1].rows[0].is_equal = false;
-    count = bench_targets(results, targets);
-    CHECK(f32->rows == 1 && f32->is_met, "a row without a number meets and misses nothing: %u rows",
-          f32->rows);
-    groups[1].rows[0].is_equal = true;
-}
-
-static void check_growth(struct bench_group *groups, const struct bench_results *results) {
-    struct bench_target targets[BENCH_MOST_TARGETS];
-    uint32_t count = bench_targets(results, targets);
-    const struct bench_target *growth = find(targets, count, "growth");
-    if (!CHECK(growth, "the target of growth is there"))
-        return;
-    CHECK(growth->is_measured && !growth->is_met && growth->worst > 100, "time per token fell %g times",
-          growth->worst);
-    groups[1].rows[0].timing.host.median = 1024 * 1.05;
-    bench_targets(results, targets);
-    CHECK(growth->is_met && growth->rows == 1, "5 %% more is constant: %g", growth->worst);
-    CHECK(growth->reached > 1000, "and the scale's own, %g, stands beside it", growth->reached);
-    groups[1].rows[0].table = ROPE2D_TABLE_TEXTURE;
-    bench_targets(results, targets);
-    CHECK(!growth->is_measured, "another rotation is not compared");
-    groups[1].rows[0].table = ROPE2D_TABLE_AUTO;
-}
-
-// Who has a tensor in two pieces, or reads too much besides.
-static void check_traffic(struct bench_group *groups, const struct bench_results *results) {
-    struct bench_target targets[BENCH_MOST_TARGETS];
-    uint32_t count = bench_targets(results, targets);
-    const struct bench_target *traffic = find(targets, count, "traffic");
-    const struct bench_target *dispatches = find(targets, count, "dispatches");
-    if (!CHECK(traffic && dispatches, "the targets of traffic are there"))
-        return;
-    CHECK(traffic->is_met && dispatches->is_met && dispatches->rows == 2, "one dispatch and little besides");
-    CHECK(traffic->reached == 1 && dispatches->reached == 1, "their floor is 1: %g, %g", traffic->reached,
-          dispatches->reached);
-    groups[0].rows[0].dispatches = 2;
-    groups[0].rows[0].traffic = 1.021;
-    bench_targets(results, targets);
-    CHECK(!traffic->is_met && !dispatches->is_met, "two dispatches and 2.1 %% miss");
-    groups[0].most_range = groups[0].bytes / 4;
-    bench_targets(results, targets);
-    CHECK(dispatches->is_met && dispatches->rows == 1, "what no binding reaches needs two");
-}
-
-static void check_targets(void) {
-    struct bench_group groups[] = {make_group(1024, 1.0), make_group(1 << 20, 1.25)};
-    struct bench_results results = {.machine = {.last_cache = 1 << 20}, .groups = groups, .group_count = 2};
-    check_ratios(groups, &results);
-    check_growth(groups, &results);
-    check_traffic(groups, &results);
-}
-
-// A device that has it all, and one of which little is known.
-static void check_once(void) {
-    struct bench_overhead once[] = {
-        {.backend = ROPE2D_BACKEND_VULKAN,
-         .plan_cold = 0.02,
-         .compile = 0.01,
-         .bare_compile = 0.004,
-         .plan_again = 0.002,
-         .compile_again = 0.001,
-         .warm = {{0.003, 0.001, 0.0005, 0.0002}, {0.0009, 0.001, 0.0005, 0.0007}},
-         .record = 7e-7,
-         .bare_record = 4e-7},
-        {.backend = ROPE2D_BACKEND_OPENCL,
-         .plan_cold = 0.003,
-         .compile = -1,
-         .compile_again = -1,
-         .warm = {{0.002, 0.002, -1, 0.001}, {-1, -1, -1, -1}},
-         .record = -1,
-         .bare_record = -1},
-    };
-    struct bench_results results = {.overheads = once, .overhead_count = 2};
-    struct bench_target targets[BENCH_MOST_TARGETS];
-    uint32_t count = bench_targets(&results, targets);
-    const struct bench_target *record = find(targets, count, "record one rotation, seconds");
-    const struct bench_target *warm = find(targets, count, "warm cache, f32");
-    const struct bench_target *warm_f16 = find(targets, count, "warm cache, f16");
-    const struct bench_target *cold = find(targets, count, "cold plan");
-    if (!CHECK(record && warm && warm_f16 && cold, "the targets of what happens once are there"))
-        return;
-    CHECK(record->is_met && record->rows == 1 && record->reached == 4e-7, "a record beside bare commands: %g",
-          record->reached);
-    CHECK(!warm->is_met && warm->worst == 0.003 && warm->reached == 0.0005, "of 3 ms the driver takes %g",
-          warm->reached);
-    CHECK(warm_f16->is_met && warm_f16->rows == 1 && warm_f16->reached == 0.0007,
-          "f16 passes where a copy kernel takes %g", warm_f16->reached);
-    CHECK(!cold->is_met && cold->worst == 0.01 && cold->rows == 2, "10 ms are our own: %g", cold->worst);
-    CHECK(cold->reached == 0.004, "a copy kernel takes 4 ms of them: %g", cold->reached);
-}
-
 int main(void) {
     rope2d_device *portable = NULL;
     rope2d_device_params params = {.struct_size = sizeof params, .flags = ROPE2D_DEVICE_PORTABLE};
@@ -409,7 +279,5 @@ int main(void) {
     check_tables();
     check_times();
     check_content();
-    check_targets();
-    check_once();
     return check_finish();
 }

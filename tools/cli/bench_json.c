@@ -146,6 +146,14 @@ static cJSON *overhead_json(const struct bench_overhead *overhead) {
     return object;
 }
 
+static void add_unexplained(cJSON *object, const struct bench_unexplained *unexplained) {
+    cJSON *added = cJSON_AddObjectToObject(object, "unexplained");
+    cJSON_AddNumberToObject(added, "value", unexplained->value);
+    if (unexplained->reached > 0)
+        cJSON_AddNumberToObject(added, "reached", unexplained->reached);
+    cJSON_AddStringToObject(added, "where", unexplained->where);
+}
+
 static cJSON *target_json(const struct bench_target *target) {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "what", target->what);
@@ -161,6 +169,11 @@ static cJSON *target_json(const struct bench_target *target) {
     if (target->reached > 0)
         cJSON_AddNumberToObject(object, "reached", target->reached);
     cJSON_AddNumberToObject(object, "rows", target->rows);
+    cJSON_AddNumberToObject(object, "rows_met", target->rows_met);
+    cJSON_AddNumberToObject(object, "rows_explained", target->rows_explained);
+    cJSON_AddNumberToObject(object, "rows_unexplained", target->rows_unexplained);
+    if (target->rows_unexplained)
+        add_unexplained(object, &target->unexplained);
     return object;
 }
 

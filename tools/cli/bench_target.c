@@ -4,11 +4,9 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench_target_parts.h"
-#include "bench_time.h"
 
 // Rows that a target is about, and what it wants of each.
 struct rule {
@@ -170,38 +168,35 @@ static void describe(const struct bench_group *group, const struct bench_row *ro
              row->in_place ? "in place" : "out of place");
 }
 
-static double median_of(double *values, uint32_t count) {
-    return bench_spread_of(values, count).median;
+// Without a limit of its own the floor: 1.
+static double reached_of(const struct rule *rule, const struct bench_group *group,
+                         const struct bench_row *row, double value) {
+    double share = rule->has_limit ? bench_of_limit(group, row) : value;
+    return share > 0 ? value / share : 0;
 }
 
 static void judge(const struct bench_results *results, const struct rule *rule, struct bench_target *target) {
-    double *values = malloc((results->group_count + 1) * BENCH_ROTATIONS * sizeof *values);
+    struct bench_account account = {.target = target, .at_most = rule->at_most};
     *target = (struct bench_target){.what = rule->what, .limit = rule->limit};
     snprintf(target->target, sizeof target->target, "%s", rule->target);
-    snprintf(target->where, sizeof target->where, "%s", values ? rule->missing : "no memory");
-    for (size_t i = 0; values && i < results->group_count; ++i) {
+    snprintf(target->where, sizeof target->where, "%s", rule->missing);
+    bench_account_begin(&account, results->group_count * BENCH_ROTATIONS);
+    for (size_t i = 0; i < results->group_count; ++i) {
         const struct bench_group *group = &results->groups[i];
         for (uint32_t j = 0; j < group->row_count; ++j) {
             const struct bench_row *row = &group->rows[j];
+            char where[sizeof target->where];
             if (!row->is_equal || group->what.tower->form || group->what.kernel ||
                 !rule->is_meant(&results->machine, group, row))
                 continue;
-            double value = values[target->rows] = rule->value(group, row);
+            double value = rule->value(group, row);
             if (value <= 0) // beside it there was no such baseline
                 continue;
-            if (!target->rows++ || (rule->at_most ? value > target->worst : value < target->worst)) {
-                double share = rule->has_limit ? bench_of_limit(group, row) : value;
-                target->worst = value;
-                target->reached = share > 0 ? value / share : 0; // without a limit the floor: 1
-                describe(group, row, target->where, sizeof target->where);
-            }
+            describe(group, row, where, sizeof where);
+            bench_account_add(&account, value, reached_of(rule, group, row, value), where);
         }
     }
-    target->is_measured = target->rows > 0;
-    target->is_met = rule->at_most ? target->worst <= rule->limit : target->worst >= rule->limit;
-    if (target->is_measured)
-        target->middle = median_of(values, target->rows);
-    free(values);
+    bench_account_end(&account);
 }
 
 uint32_t bench_targets(const struct bench_results *results, struct bench_target *targets) {

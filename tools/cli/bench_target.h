@@ -8,6 +8,13 @@
 
 enum { BENCH_MOST_TARGETS = 40 };
 
+// A row that misses its target, though its own limit shows that it could be faster.
+struct bench_unexplained {
+    double value;
+    double reached; // what the measured limit makes of its place; 0: none was measured
+    char where[160];
+};
+
 struct bench_target {
     const char *what;
     char target[64]; // "at least 0.95 of the in-place scale"
@@ -15,8 +22,11 @@ struct bench_target {
     bool is_met;
     double limit, worst, middle; // of the rows: the one farthest from the limit, and the median
     double reached; // what the measured limit makes of the worst row's place; 0: none was measured
-    uint32_t rows;
-    char where[160]; // the worst row; or why nothing was measured
+    // Measured: of them those that meet the target, those that miss it and run as fast as their own limit,
+    // and the others.
+    uint32_t rows, rows_met, rows_explained, rows_unexplained;
+    char where[160];                      // the worst row; or why nothing was measured
+    struct bench_unexplained unexplained; // of these the row that is farthest from its limit
 };
 
 uint32_t bench_targets(const struct bench_results *results, struct bench_target *targets);

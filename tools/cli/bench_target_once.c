@@ -78,24 +78,22 @@ static const struct once_rule rules[] = {
 
 static void judge(const struct bench_results *results, const struct once_rule *rule,
                   struct bench_target *target) {
+    struct bench_account account = {.target = target, .at_most = true};
     *target = (struct bench_target){.what = rule->what,
                                     .limit = rule->limit,
                                     .where = "the run has no Vulkan or OpenCL device that tells"};
     snprintf(target->target, sizeof target->target, "%s", rule->target);
+    bench_account_begin(&account, results->overhead_count);
     for (size_t i = 0; i < results->overhead_count; ++i) {
-        double value = rule->value(&results->overheads[i]);
+        const struct bench_overhead *overhead = &results->overheads[i];
+        char where[sizeof target->where];
+        double value = rule->value(overhead);
         if (value < 0)
             continue;
-        if (!target->rows++ || value > target->worst) {
-            target->worst = value;
-            target->reached = rule->reached(&results->overheads[i]);
-            snprintf(target->where, sizeof target->where, "%s, %.100s", results->overheads[i].device,
-                     results->overheads[i].device_name);
-        }
+        snprintf(where, sizeof where, "%s, %.100s", overhead->device, overhead->device_name);
+        bench_account_add(&account, value, rule->reached(overhead), where);
     }
-    target->is_measured = target->rows > 0;
-    target->is_met = target->worst <= target->limit;
-    target->middle = target->worst;
+    bench_account_end(&account);
 }
 
 uint32_t bench_targets_once(const struct bench_results *results, struct bench_target *targets) {
@@ -121,57 +119,59 @@ static const struct bench_row *find_row(const struct bench_group *group, const s
     return NULL;
 }
 
-struct range {
-    double least, most;
-};
-
-static void take(struct range *range, double value) {
-    range->least = range->least > 0 && range->least < value ? range->least : value;
-    range->most = range->most > value ? range->most : value;
-}
-
-static double growth_of(const struct range *range) {
-    return range->least > 0 ? range->most / range->least - 1 : 0;
-}
-
-// Times per token over the sizes of one rotation, and those of the in-place scale.
+// Seconds per token of one rotation where they are least and where they are most, with those of the in-place
+// scale in the same two places.
 struct growth {
-    struct range each, scale;
-    uint64_t least, most; // tokens
+    double least, most, scale_least, scale_most;
+    uint64_t fewest, greatest; // tokens
 };
+
+static void take(struct growth *growth, double seconds, double scale) {
+    if (growth->least <= 0 || seconds < growth->least) {
+        growth->least = seconds;
+        growth->scale_least = scale;
+    }
+    if (seconds > growth->most) {
+        growth->most = seconds;
+        growth->scale_most = scale;
+    }
+}
+
+static double growth_of(double least, double most) {
+    return least > 0 && most > least ? most / least - 1 : 0;
+}
 
 static struct growth collect(const struct bench_results *results, const struct bench_group *group,
                              const struct bench_row *like) {
-    struct growth growth = {.least = UINT64_MAX};
+    struct growth growth = {.fewest = UINT64_MAX};
     for (size_t i = 0; i < results->group_count; ++i) {
         const struct bench_group *other = &results->groups[i];
         const struct bench_row *row = same_but_tokens(group, other) ? find_row(other, like) : NULL;
-        double tokens = (double)other->what.tokens;
+        uint64_t tokens = other->what.tokens;
         if (!row)
             continue;
-        take(&growth.each, bench_counted(&row->timing)->median / tokens);
-        take(&growth.scale, bench_counted(&bench_baseline_of(other, BENCH_SCALE)->timing)->median / tokens);
-        growth.least = growth.least < other->what.tokens ? growth.least : other->what.tokens;
-        growth.most = growth.most > other->what.tokens ? growth.most : other->what.tokens;
+        take(&growth, bench_counted(&row->timing)->median / (double)tokens,
+             bench_counted(&bench_baseline_of(other, BENCH_SCALE)->timing)->median / (double)tokens);
+        growth.fewest = growth.fewest < tokens ? growth.fewest : tokens;
+        growth.greatest = growth.greatest > tokens ? growth.greatest : tokens;
     }
     return growth;
 }
 
 static void judge_growth(const struct growth *growth, const struct bench_group *group,
-                         const struct bench_row *row, struct bench_target *target) {
-    double spread = growth_of(&growth->each);
-    if (growth->least > 1024 || growth->most < 1 << 20)
+                         const struct bench_row *row, struct bench_account *account) {
+    char where[160];
+    if (growth->fewest > 1024 || growth->greatest < 1 << 20)
         return;
-    if (target->rows++ && spread <= target->worst)
-        return;
-    target->worst = target->middle = spread;
-    target->reached = growth_of(&growth->scale);
-    snprintf(target->where, sizeof target->where, "%s, %u threads: %s, %s, %s, %s", group->device,
-             group->what.threads, group->what.tower->name, bench_element_names[group->what.element],
+    snprintf(where, sizeof where, "%s, %u threads: %s, %s, %s, %s", group->device, group->what.threads,
+             group->what.tower->name, bench_element_names[group->what.element],
              bench_pairing_names[row->pairing], row->in_place ? "in place" : "out of place");
+    bench_account_add(account, growth_of(growth->least, growth->most),
+                      growth_of(growth->scale_least, growth->scale_most), where);
 }
 
 uint32_t bench_target_growth(const struct bench_results *results, struct bench_target *target) {
+    struct bench_account account = {.target = target, .at_most = true, .base = 1};
     *target = (struct bench_target){
         .what = "growth from 2^10 to 2^20 tokens, time per token",
         .limit = 0.1,
@@ -179,16 +179,16 @@ uint32_t bench_target_growth(const struct bench_results *results, struct bench_t
         .where =
             "no tower has both 1,024 and 1,048,576 tokens: the time or the memory was too short, or --quick",
     };
+    bench_account_begin(&account, results->group_count * BENCH_ROTATIONS);
     for (size_t i = 0; i < results->group_count; ++i) {
         const struct bench_group *group = &results->groups[i];
         for (uint32_t j = 0; j < group->row_count && group->what.tokens == 1024 && group->past_caches; ++j) {
             if (!group->rows[j].is_equal)
                 continue;
             struct growth growth = collect(results, group, &group->rows[j]);
-            judge_growth(&growth, group, &group->rows[j], target);
+            judge_growth(&growth, group, &group->rows[j], &account);
         }
     }
-    target->is_measured = target->rows > 0;
-    target->is_met = target->worst <= target->limit;
+    bench_account_end(&account);
     return 1;
 }
