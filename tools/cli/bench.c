@@ -209,7 +209,8 @@ const struct verb verb_bench = {
         "printed\n"
         "only when the result was compared with the portable path in the same run and is equal. At the end: "
         "the\n"
-        "targets, each with pass or by how much it misses. docs/performance.md says more.\n\n"
+        "targets, each with pass or by how much it misses, and how many rows meet it, are explained by their "
+        "own\nlimit, or have something to gain. docs/performance.md says more.\n\n"
         "example: rope2d bench --device cpu --tower qwen2vl --tokens 4096 --element f32,bf16",
     .run = run,
 };
