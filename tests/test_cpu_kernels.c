@@ -66,6 +66,9 @@ static void draw_spec(struct scene *s, const rope2d_turn_kernel *kernel) {
                     axial && p / stretch % spec->axes != a ? 0
                                                            : counter_uniform(counter_word(seed, 2, drawn++));
     spec->freqs = s->freqs;
+    spec->factored = spec->axes > 1 && below(3) == 0;
+    if (spec->factored) // their products may be infinite
+        s->is_finite = false;
 }
 
 static void draw_tensor(struct scene *s, const rope2d_turn_kernel *kernel) {

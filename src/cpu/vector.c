@@ -21,7 +21,7 @@ static uint32_t run_pairs(const rope2d_pattern *pattern, uint32_t first, rope2d_
 }
 
 bool rope2d_vector_suits(const rope2d_turn_kernel *kernel, const rope2d_pattern *pattern) {
-    if (pattern->pairs == 0 || pattern->pairs > MAX_PAIRS || pattern->angles != 1 || pattern->factors != 0)
+    if (pattern->pairs == 0 || pattern->pairs > MAX_PAIRS || pattern->angles != 1 || pattern->factors == 1)
         return false;
     for (uint32_t i = 0; i < pattern->pairs;) {
         const uint32_t pairs = run_pairs(pattern, i, kernel->pairing);
@@ -106,8 +106,13 @@ static void add_passes(rope2d_vector *v, const rope2d_pattern *pattern) {
     }
 }
 
-rope2d_status rope2d_vector_create(rope2d_vector **vector, const rope2d_turn_kernel *kernel,
-                                   const rope2d_pattern *pattern, const rope2d_host *host) {
+static void bound_tables(rope2d_vector *v, uint32_t room, uint32_t of_each) {
+    if (of_each > 0 && (v->tables == 0 || v->tables > room / of_each))
+        v->tables = room / of_each;
+}
+
+static rope2d_status create(rope2d_vector **vector, const rope2d_turn_kernel *kernel,
+                            const rope2d_pattern *pattern, const rope2d_host *host) {
     rope2d_vector *v = rope2d_allocate(host, 1, sizeof(*v));
     *vector = v;
     if (!v)
@@ -127,15 +132,51 @@ rope2d_status rope2d_vector_create(rope2d_vector **vector, const rope2d_turn_ker
         i += pairs;
     }
     add_passes(v, pattern);
+    bound_tables(v, ROPE2D_TILE_POINTERS, v->step_count);
+    bound_tables(v, ROPE2D_MIXED_ENTRIES, v->mixed_count);
     return ROPE2D_OK;
 }
 
+// A product of complex numbers is a turn of pairs that lie side by side.
+static rope2d_status create_product(rope2d_vector *v, const rope2d_pattern *pattern,
+                                    const rope2d_host *host) {
+    uint16_t lo[MAX_PAIRS];
+    uint16_t hi[MAX_PAIRS];
+    const rope2d_pattern row = {
+        .head_dim = 2 * pattern->pairs,
+        .pairs = pattern->pairs,
+        .angles = 1,
+        .lo = lo,
+        .hi = hi,
+        .axis = pattern->axis,
+    };
+    for (uint32_t i = 0; i < row.pairs; i++) {
+        lo[i] = (uint16_t)(2 * i);
+        hi[i] = (uint16_t)(2 * i + 1);
+    }
+    ROPE2D_TRY(
+        create(&v->product, rope2d_vector_choose(&row, ROPE2D_F32, ROPE2D_F32, v->kernel->isa), &row, host));
+    v->row_pairs = row.pairs;
+    bound_tables(v, ROPE2D_MIXED_ENTRIES, v->row_pairs);
+    bound_tables(v, ROPE2D_TILE_POINTERS, v->product->step_count);
+    return ROPE2D_OK;
+}
+
+rope2d_status rope2d_vector_create(rope2d_vector **vector, const rope2d_turn_kernel *kernel,
+                                   const rope2d_pattern *pattern, const rope2d_host *host) {
+    const rope2d_status status = create(vector, kernel, pattern, host);
+    return status == ROPE2D_OK && *vector && pattern->factors > 0 ? create_product(*vector, pattern, host)
+                                                                  : status;
+}
+
 void rope2d_vector_destroy(rope2d_vector *vector, const rope2d_host *host) {
-    if (!vector)
-        return;
-    rope2d_release(host, vector->blocks, vector->room, sizeof(*vector->blocks));
-    rope2d_release(host, vector->steps, vector->room, sizeof(*vector->steps));
-    rope2d_release(host, vector->mixed, vector->room, sizeof(*vector->mixed));
-    rope2d_release(host, vector->passes, vector->room, sizeof(*vector->passes));
-    rope2d_release(host, vector, 1, sizeof(*vector));
+    while (vector) {
+        rope2d_vector *const product = vector->product;
+        rope2d_release(host, vector->blocks, vector->room, sizeof(*vector->blocks));
+        rope2d_release(host, vector->steps, vector->room, sizeof(*vector->steps));
+        rope2d_release(host, vector->mixed, vector->room, sizeof(*vector->mixed));
+        rope2d_release(host, vector->passes, vector->room, sizeof(*vector->passes));
+        rope2d_release(host, vector, 1, sizeof(*vector));
+        vector = product;
+    }
 }

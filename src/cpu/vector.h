@@ -23,6 +23,11 @@ typedef struct rope2d_pass {
     uint32_t size;
 } rope2d_pass;
 
+// Room on the stack of a task: for pointers, one for each step and table, and for pairs that are brought
+// together, twice a plan's pairs, since steps overlap, for two tables at least.
+#define ROPE2D_TILE_POINTERS 256
+#define ROPE2D_MIXED_ENTRIES 1024
+
 typedef struct rope2d_vector {
     const rope2d_turn_kernel *kernel;
     rope2d_block *blocks;
@@ -33,7 +38,12 @@ typedef struct rope2d_vector {
     uint32_t step_count;
     uint32_t mixed_count;
     uint32_t pass_count;
-    uint32_t room; // entries that each of the arrays has memory for
+    uint32_t tables; // that there is room for at a time, at least 1
+    uint32_t room;   // entries that each of the arrays has memory for
+    // Turns a row of the table by another one, with `row_pairs` entries each, which is their product; NULL:
+    // rows are not multiplied.
+    struct rope2d_vector *product;
+    uint32_t row_pairs;
 } rope2d_vector;
 
 // The widest kernel up to `isa` that a pattern suits; NULL where the portable path is all there is.

@@ -8,14 +8,11 @@
 
 // A tile: what one call of a kernel gets.
 #define TILE_TABLES   4 // past the caches
-#define TILE_POINTERS 256
 #define SCRATCH_BYTES 4096
 // Where a head takes several blocks: memory is still read nearly in order, which past the caches counts more
 // than tables that stay in registers.
 #define GROUP_HEADS    2
 #define FETCHED_TOKENS 2
-// Twice a plan's pairs, since steps overlap, for two tables at least; see vector.c.
-#define MIXED_ENTRIES 1024
 
 // Heads whose tables are found together: those of a tile of tokens, or where each head has frequencies of
 // its own, some heads of a token.
@@ -38,17 +35,53 @@ typedef struct pair_entry {
 } pair_entry;
 
 typedef struct tables {
-    const float *steps[TILE_POINTERS]; // [table][step_count]
-    pair_entry mixed[MIXED_ENTRIES];   // of all tables
+    const float *steps[ROPE2D_TILE_POINTERS]; // [table][step_count]
+    pair_entry mixed[ROPE2D_MIXED_ENTRIES];   // of all tables
     rope2d_checked_tensor joined;
 } tables;
 
 // At least 1. Past the caches few, so that memory does not wait for rows.
 static uint32_t tables_room(const rope2d_cpu_job *job) {
-    const uint32_t mixed = job->vector->mixed_count;
-    uint32_t room = TILE_POINTERS / job->vector->step_count;
-    room = mixed * room > MIXED_ENTRIES ? MIXED_ENTRIES / mixed : room;
+    const uint32_t room = job->vector->tables;
     return job->is_small || room < TILE_TABLES ? room : TILE_TABLES;
+}
+
+static const float *row_of(const rope2d_cpu_job *job, int32_t row, uint32_t head) {
+    const uint32_t last = job->positions->table_rows - 1;
+    return job->positions->table +
+           2 * (((uint32_t)row < last ? (uint32_t)row : last) * (size_t)job->positions->table_columns +
+                head * (size_t)job->shape[R_TABLE_HEAD_STRIDE]);
+}
+
+// The products of what a token's rows have for each axis, of heads that follow one another, from the first
+// axis on.
+static void multiply_rows(const rope2d_cpu_job *job, const int32_t *rows, uint32_t head, uint32_t heads,
+                          const float **steps, pair_entry *products) {
+    const rope2d_vector *v = job->vector->product;
+    const size_t head_stride = 2 * (size_t)job->shape[R_TABLE_HEAD_STRIDE];
+    rope2d_turn t = {
+        .in = (const unsigned char *)row_of(job, rows[0], head),
+        .out = (unsigned char *)products,
+        .tables = steps,
+        .in_outer = (ptrdiff_t)(head_stride * sizeof(float)),
+        .out_outer = (ptrdiff_t)(job->vector->row_pairs * sizeof(*products)),
+        .inner = 1,
+        .outer = heads,
+        .group = 1,
+        .blocks = v->blocks,
+        .block_count = v->block_count,
+        .steps = v->step_count,
+    };
+    for (uint32_t f = 1; f < job->plan->pattern.factors; f++) {
+        const float *row = row_of(job, rows[f], head) + f * 2 * (size_t)job->shape[R_TABLE_FACTOR_STRIDE];
+        const float **to = steps;
+        for (uint32_t n = 0; n < heads; n++, row += head_stride)
+            for (uint32_t i = 0; i < v->step_count; i++)
+                *to++ = row + v->steps[i].at;
+        v->kernel->turn(&t);
+        t.in = t.out;
+        t.in_outer = t.out_outer;
+    }
 }
 
 // The tables of `count` tokens, of which `rows` has the row numbers, for one head; or with `by_head`, those
@@ -56,19 +89,20 @@ static uint32_t tables_room(const rope2d_cpu_job *job) {
 static void find_tables(const rope2d_cpu_job *job, const int32_t *rows, uint32_t head, bool by_head,
                         uint32_t count, tables *t) {
     const rope2d_vector v = *job->vector;
-    const float *const table = job->positions->table;
-    const uint32_t last_row = job->positions->table_rows - 1;
-    const size_t row_stride = 2 * (size_t)job->positions->table_columns;
-    const size_t head_stride = 2 * (size_t)job->shape[R_TABLE_HEAD_STRIDE];
     const uint32_t axes = job->plan->pattern.row_axes;
     const float *sources[ROPE2D_SOURCES];
     const float **to = t->steps;
     pair_entry *together = t->mixed;
+    for (uint32_t n = 0; v.product && n < (by_head ? 1 : count); n++)
+        multiply_rows(job, rows + (size_t)n * axes, head, by_head ? count : 1, t->steps,
+                      t->mixed + (size_t)n * v.row_pairs);
     for (uint32_t n = 0; n < count; n++) {
         sources[ROPE2D_MIXED] = together->cos_sin;
-        for (uint32_t a = 0; a < axes; a++) {
-            const uint32_t row = (uint32_t)rows[a] < last_row ? (uint32_t)rows[a] : last_row;
-            sources[ROPE2D_FIRST_ROW + a] = table + row * row_stride + head * head_stride;
+        for (uint32_t a = 0; a < axes; a++)
+            sources[ROPE2D_FIRST_ROW + a] = row_of(job, rows[a], head);
+        if (v.product) {
+            sources[ROPE2D_FIRST_ROW] = together->cos_sin;
+            together += v.row_pairs;
         }
         for (uint32_t i = 0; i < v.step_count; i++)
             *to++ = sources[v.steps[i].source] + v.steps[i].at;
