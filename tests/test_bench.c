@@ -179,8 +179,10 @@ static void check_faults(rope2d_device *portable, rope2d_element element, bool i
     free(fake.buffers[1]);
 }
 
-// Each limit's loop makes of its numbers their products with the factor or the table, and of nothing more.
-static void check_limit(const struct bench_limit_loop *loop, bool in_place, bool has_table, float factor) {
+// Each limit's loop makes of its numbers the sum of their products with the factor or the table and with the
+// other factor, and of nothing more.
+static void check_limit(const struct bench_limit_loop *loop, bool in_place, bool has_table, float factor,
+                        float other) {
     enum { BYTES = 64 * 37, FLOATS = 1024 };
     _Alignas(64) static unsigned char from[BYTES], to[BYTES + 64], table_bytes[(FLOATS + 256) * 4];
     float *table = (float *)(void *)table_bytes;
@@ -196,12 +198,13 @@ static void check_limit(const struct bench_limit_loop *loop, bool in_place, bool
                                     .from = in_place ? NULL : from,
                                     .bytes = BYTES,
                                     .factor = has_table ? 0 : factor,
+                                    .other = other,
                                     .table = has_table ? table : NULL,
                                     .at = FLOATS - 64,
                                     .mask = FLOATS - 1};
     loop->run[in_place][has_table](&part);
     for (unsigned i = 0; i < BYTES; ++i)
-        wrong += to[i] != (from[i] ^ (factor < 0 && i % step == step - 1 ? 0x80 : 0));
+        wrong += to[i] != (from[i] ^ (factor + other < 0 && i % step == step - 1 ? 0x80 : 0));
     for (unsigned i = BYTES; i < sizeof to; ++i)
         wrong += to[i] != 0x5a;
     CHECK(wrong == 0, "%s, %s, %s, %s: %u bytes are wrong", loop->name, bench_element_names[loop->element],
@@ -214,7 +217,7 @@ static void check_limits(rope2d_element element, bool in_place) {
     CHECK(count >= BENCH_BEST, "%s: only %u limits to choose from", bench_element_names[element], count);
     for (uint32_t i = 0; i < count; ++i)
         for (int way = 0; way < 4; ++way)
-            check_limit(loops[i], in_place, way % 2 == 1, way < 2 ? -1.0f : 1.0f);
+            check_limit(loops[i], in_place, way % 2 == 1, way < 2 ? -2.0f : 2.0f, way < 2 ? 1.0f : -1.0f);
 }
 
 static void check_tables(void) {

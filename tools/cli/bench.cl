@@ -2,8 +2,8 @@
 //
 // Copies words, or multiplies them: what a rotation is held against. A work-item takes ITEMS vectors of WIDTH words, a
 // workgroup apart, so that neighbours touch neighbours. A limit does what a rotation cannot do without: it converts
-// each element to f32 and back and multiplies it by one factor, or with a table each by a number of it. f16 by integers,
-// or by the device's own conversion.
+// each element to f32 and back and takes of it the sum of two products, as a turn does: with one factor, or with a table
+// each with a number of it, and with another factor. f16 by integers, or by the device's own conversion.
 
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -44,7 +44,7 @@ CONVERSIONS(2)
 CONVERSIONS(4)
 CONVERSIONS(8)
 
-#define ARGUMENTS uint count, uint mask, float factor
+#define ARGUMENTS uint count, uint mask, float factor, float other
 
 // BODY makes to[at] of from[at].
 #define KERNEL(NAME, WIDTH, ITEMS, FROM, BODY)                                                           \
@@ -63,9 +63,25 @@ CONVERSIONS(8)
     KERNEL(NAME, WIDTH, 16, FROM, BODY)
 
 #define MULTIPLY(by)    to[at] = from[at] * by
-#define CONVERT(n, t, by) to[at] = narrow_##t##_##n(widen_##t##_##n(from[at]) * by)
+// Of a float, or a vector of them. Bodies hold no comma outside brackets, lest they be several arguments.
+#define TURNED(TYPE, loaded, by)                                                                         \
+    TYPE value = loaded;                                                                                 \
+    TYPE turned = value * by + value * other
+#define TURN(TYPE, by)                                                                                   \
+    do {                                                                                                 \
+        TURNED(TYPE, from[at], by);                                                                      \
+        to[at] = turned;                                                                                 \
+    } while (0)
+#define CONVERT(n, t, by)                                                                                \
+    do {                                                                                                 \
+        TURNED(float##n, widen_##t##_##n(from[at]), by);                                                 \
+        to[at] = narrow_##t##_##n(turned);                                                               \
+    } while (0)
 #define CONVERTER(n, by)                                                                                 \
-    vstore_half##n##_rte(vload_half##n(at, (__global const half *)from) * by, at, (__global half *)to)
+    do {                                                                                                 \
+        TURNED(float##n, vload_half##n(at, (__global const half *)from), by);                            \
+        vstore_half##n##_rte(turned, at, (__global half *)to);                                           \
+    } while (0)
 #define FACTORS(n) vload##n((n * at & mask) / n, table)
 
 #if KIND == 0
@@ -76,12 +92,12 @@ KERNELS(scale, 4, float, MULTIPLY(factor))
 KERNELS(scale, 8, float2, MULTIPLY(factor))
 KERNELS(scale, 16, float4, MULTIPLY(factor))
 #elif KIND == 1
-KERNELS(f32, 4, float, MULTIPLY(factor))
-KERNELS(f32, 8, float2, MULTIPLY(factor))
-KERNELS(f32, 16, float4, MULTIPLY(factor))
-KERNELS(f32_table, 4, float, MULTIPLY(table[at & mask]))
-KERNELS(f32_table, 8, float2, MULTIPLY(FACTORS(2)))
-KERNELS(f32_table, 16, float4, MULTIPLY(FACTORS(4)))
+KERNELS(f32, 4, float, TURN(float, factor))
+KERNELS(f32, 8, float2, TURN(float2, factor))
+KERNELS(f32, 16, float4, TURN(float4, factor))
+KERNELS(f32_table, 4, float, TURN(float, table[at & mask]))
+KERNELS(f32_table, 8, float2, TURN(float2, FACTORS(2)))
+KERNELS(f32_table, 16, float4, TURN(float4, FACTORS(4)))
 #elif KIND == 2
 KERNELS(f16, 4, ushort2, CONVERT(2, f16, factor))
 KERNELS(f16, 8, ushort4, CONVERT(4, f16, factor))

@@ -3,7 +3,8 @@
 // Copies words, or multiplies them: what a rotation is held against. B_WORD is a lane's load, B_WIDTH words: uint, uvec2
 // or uvec4; a lane takes B_ITEMS of them, a workgroup apart, so that neighbours touch neighbours. B_MOVE: 0 copies, 1
 // multiplies words as f32, and 2, the limit, does what a rotation cannot do without: it converts each element
-// (B_ELEMENT) to f32 and back and multiplies it by one factor, or with B_TABLE each by a number of a table.
+// (B_ELEMENT) to f32 and back and takes of it the sum of two products, as a turn does: with one factor, or with B_TABLE
+// each with a number of a table, and with another factor.
 // B_CONVERTER: f16 by the device's own conversion.
 #version 450
 
@@ -43,7 +44,7 @@ layout(push_constant) uniform Sizes {
     uint count;    // of lanes' loads
     uint groups_x; // in a row of the grid
     uint mask;     // of the table's entries
-    float factor;
+    float factor, other;
 };
 
 #if B_MOVE == 2
@@ -60,15 +61,21 @@ vec4 factors(uint at, uint part) {
 #endif
 }
 
+// As in a rotation nothing is fused.
+vec2 turned(vec2 value, vec2 by) {
+    precise vec2 result = value * by + value * other;
+    return result;
+}
+
 uint limit(uint word, vec2 by) {
 #if B_ELEMENT == 0
-    return floatBitsToUint(uintBitsToFloat(word) * by.x);
+    return floatBitsToUint(turned(vec2(uintBitsToFloat(word)), by).x);
 #elif B_CONVERTER
-    return packHalf2x16(unpackHalf2x16(word) * by);
+    return packHalf2x16(turned(unpackHalf2x16(word), by));
 #else
-    float low = uintBitsToFloat(r_widen(B_ELEMENT, word & 0xffffu)) * by.x;
-    float high = uintBitsToFloat(r_widen(B_ELEMENT, word >> 16)) * by.y;
-    return r_narrow(B_ELEMENT, floatBitsToUint(low)) | (r_narrow(B_ELEMENT, floatBitsToUint(high)) << 16);
+    vec2 value = vec2(uintBitsToFloat(r_widen(B_ELEMENT, word & 0xffffu)), uintBitsToFloat(r_widen(B_ELEMENT, word >> 16)));
+    uvec2 bits = floatBitsToUint(turned(value, by));
+    return r_narrow(B_ELEMENT, bits.x) | (r_narrow(B_ELEMENT, bits.y) << 16);
 #endif
 }
 #endif

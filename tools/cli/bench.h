@@ -69,8 +69,8 @@ struct bench_case {
 };
 
 // Ways to move the bytes of q and k, in place where they are multiplied. A limit does what a rotation cannot
-// do without: the loads, the conversion to f32 and back, the stores, and of a single head as many bytes of
-// table; but it turns nothing.
+// do without: the loads, the conversion to f32 and back, two multiplications and an addition, the stores, and
+// of a single head as many bytes of table; but it turns nothing.
 enum bench_move {
     BENCH_DRIVER_COPY,
     BENCH_COPY,

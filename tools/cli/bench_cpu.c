@@ -75,7 +75,7 @@ static float *table_create(uint64_t floats) {
         return NULL;
     float *table = memory;
     for (uint64_t i = 0; i < floats + TABLE_SLACK; ++i)
-        table[i] = -1.0f;
+        table[i] = (float)BENCH_FACTOR;
     return table;
 }
 
@@ -216,7 +216,6 @@ struct moving {
     uint32_t element_size;
 };
 
-// All factors are -1, so that the numbers stay what they are.
 static void limit_part(const struct moving *moving, uint64_t begin, uint64_t end) {
     bool in_place = moving->move == BENCH_LIMIT_IN;
     const struct bench_limit_loop *loop = moving->cpu->limits[in_place][moving->variant];
@@ -224,7 +223,8 @@ static void limit_part(const struct moving *moving, uint64_t begin, uint64_t end
         .to = (in_place ? moving->in : moving->out) + begin,
         .from = moving->in + begin,
         .bytes = end - begin,
-        .factor = -1.0f,
+        .factor = (float)BENCH_FACTOR,
+        .other = (float)BENCH_OTHER,
         .table = moving->cpu->table,
         .at = begin / moving->element_size,
         .mask = moving->table_floats - 1,

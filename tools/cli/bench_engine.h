@@ -10,6 +10,10 @@
 
 enum { BENCH_IN, BENCH_OUT, BENCH_BUFFERS };
 
+// What a limit makes of each number is its product with the one and its product with the other: exactly the
+// number with the other sign. A table has the one.
+enum { BENCH_FACTOR = -2, BENCH_OTHER = 1 };
+
 // An open device. A set is a buffer that is read, or rotated in place, and one that is written.
 struct bench_engine {
     const struct bench_engine_ops *ops;
@@ -24,7 +28,7 @@ struct bench_engine {
     const struct bench_case *what;
     uint64_t bytes; // of a buffer
     uint32_t sets;
-    uint64_t table_floats; // that a limit reads, all of them -1: a power of two, or 0
+    uint64_t table_floats; // that a limit reads, all of them BENCH_FACTOR: a power of two, or 0
     void *impl;
 };
 

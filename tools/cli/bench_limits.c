@@ -28,6 +28,10 @@ static inline float widened(rope2d_element element, uint32_t bits) {
     return float_of(r_widen((uint32_t)element, bits));
 }
 
+static inline float turned(float value, float by, float other) {
+    return value * by + value * other;
+}
+
 static inline uint32_t narrowed(rope2d_element element, float value) {
     return r_narrow((uint32_t)element, bits_of(value));
 }
@@ -35,14 +39,14 @@ static inline uint32_t narrowed(rope2d_element element, float value) {
 // In C, as the compiler likes it: `block` elements at a time, and what is left one by one. In place there is
 // one pointer, lest the compiler believe in two that overlap.
 #define TURN(element, has_table, i, j)                                                                       \
-    narrowed(element, widened(element, from[(i) + (j)]) * by[(has_table) ? (j) : 0])
+    narrowed(element, turned(widened(element, from[(i) + (j)]), by[(has_table) ? (j) : 0], other))
 // NOLINTBEGIN(bugprone-macro-parentheses): a type takes none.
 #define LOOP(name, word, element, block, ahead, in_place, has_table)                                         \
     static void name(const struct bench_limit_part *part) {                                                  \
         word *to = part->to;                                                                                 \
         const word *from = (in_place) ? to : part->from;                                                     \
         const uint64_t count = part->bytes / sizeof *to, whole = count / (block) * (block);                  \
-        const float *by = &part->factor;                                                                     \
+        const float *by = &part->factor, other = part->other;                                                \
         for (uint64_t i = 0; i < whole; i += (block)) {                                                      \
             by = (has_table) ? part->table + ((part->at + i) & part->mask) : by;                             \
             if (ahead)                                                                                       \

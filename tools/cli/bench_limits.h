@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Loops that do what a rotation cannot do without: they load, convert to f32, multiply once, convert back and
-// store. None of them turns anything.
+// Loops that do what a rotation cannot do without: they load, convert to f32, multiply twice and add, convert
+// back and store. None of them turns anything: both products are of the number itself.
 #ifndef ROPE2D_CLI_BENCH_LIMITS_H
 #define ROPE2D_CLI_BENCH_LIMITS_H
 
@@ -15,9 +15,9 @@ struct bench_limit_part {
     void *to;
     const void *from; // not read in place
     uint64_t bytes;
-    float factor;
-    const float *table; // a factor for each element instead
-    uint64_t at, mask;  // of the first element's, and what its numbers are taken modulo, less one
+    float factor, other; // each number becomes the sum of its products with both
+    const float *table;  // instead of the first a factor for each element
+    uint64_t at, mask;   // of the first element's, and what its numbers are taken modulo, less one
 };
 
 typedef void bench_limit_run(const struct bench_limit_part *part);

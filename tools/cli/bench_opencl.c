@@ -36,7 +36,7 @@ static int create_table(struct bench_engine *engine) {
     cl_float *table = malloc(count * sizeof *table);
     cl_int code = CL_OUT_OF_HOST_MEMORY;
     for (size_t i = 0; table && i < count; ++i)
-        table[i] = -1.0f;
+        table[i] = (cl_float)BENCH_FACTOR;
     if (table)
         opencl->table = opencl->CreateBuffer(opencl->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
                                              count * sizeof *table, table, &code);

@@ -3,6 +3,7 @@
 // Copies and scales in OpenCL: the driver's copy, and a kernel in every shape that a search may choose from.
 #include <stdio.h>
 
+#include "bench_kinds.h"
 #include "bench_opencl.h"
 #include "embedded.h"
 #include "message.h"
@@ -94,14 +95,15 @@ static cl_int enqueue_kernel(struct bench_engine *engine, enum bench_move move, 
     cl_mem from = bench_opencl_buffer(opencl, set, BENCH_IN);
     cl_mem to = bench_is_in_place(move) ? from : bench_opencl_buffer(opencl, set, BENCH_OUT);
     cl_uint count = (cl_uint)(engine->bytes / width_of(shape)), mask = (cl_uint)engine->table_floats - 1;
-    cl_float factor = -1;
+    cl_float factor = bench_is_limit(move) ? (cl_float)BENCH_FACTOR : -1, other = (cl_float)BENCH_OTHER;
     size_t local = group_of(engine, shape), each = local * items_of(shape);
     size_t global = (count + each - 1) / each * local;
     const struct {
         size_t size;
         const void *value;
     } arguments[] = {{sizeof from, &from},   {sizeof to, &to},     {sizeof opencl->table, &opencl->table},
-                     {sizeof count, &count}, {sizeof mask, &mask}, {sizeof factor, &factor}};
+                     {sizeof count, &count}, {sizeof mask, &mask}, {sizeof factor, &factor},
+                     {sizeof other, &other}};
     cl_int code = CL_SUCCESS;
     for (cl_uint i = 0; i < sizeof arguments / sizeof *arguments && code == CL_SUCCESS; ++i)
         code = opencl->SetKernelArg(kernel, i, arguments[i].size, arguments[i].value);

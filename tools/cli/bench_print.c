@@ -12,11 +12,11 @@ void bench_print_heading(const struct bench_results *results) {
     printf(
         "%s, %u processors, L2 %.2g MiB, last cache %.3g MiB, memory %.1f GiB\n"
         "q and k in one rotation. GB/s: bytes read and written. Copies and the in-place scale move the same "
-        "bytes, in turns\nwith the rotation; so does the limit, which also converts to f32 and back, and of "
-        "a "
-        "single head reads as much\ntable, but turns nothing; of each, the best of three variants. 'of "
-        "copy', "
-        "'of scale', 'of limit': 1 is as fast.\nMedians; +-: half the distance of the quartiles. Results are "
+        "bytes, in turns\nwith the rotation; so does the limit, which also converts to f32 and back, has a "
+        "turn's arithmetic, and of a\nsingle head reads as much table, but turns nothing; of each, the best "
+        "of "
+        "three variants. 'of copy', 'of scale',\n'of limit': 1 is as fast. Medians; +-: half the distance of "
+        "the quartiles. Results are "
         "compared with the portable path's, bit by bit.\n",
         machine->name, machine->processors, (double)machine->core_cache / (1 << 20),
         (double)machine->last_cache / (1 << 20), (double)machine->memory / (1 << 30));

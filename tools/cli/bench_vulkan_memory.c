@@ -88,7 +88,7 @@ static int create_table(struct bench_engine *engine) {
     for (uint64_t at = 0; at < bytes && !result; at += STAGING_BYTES) {
         uint64_t part = bytes - at < STAGING_BYTES ? bytes - at : STAGING_BYTES;
         for (uint64_t i = 0; i < part / sizeof *staged; ++i)
-            staged[i] = -1.0f;
+            staged[i] = (float)BENCH_FACTOR;
         result = copy(engine, vulkan->staging.buffer, vulkan->table.buffer, (VkBufferCopy){0, at, part});
     }
     return result;
