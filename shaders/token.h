@@ -4,8 +4,8 @@
 // whole, of all tensors, and goes through their bytes in order, wherever they lie. A token's cosines and
 // sines are laid out once, as its channels lie, for all heads; tensors of one head read the table where they
 // go. Built with -DR_RUN, -DR_AXES, -DR_RUN_UNITS and -DR_RUN_PAIR_UNITS: channels of a run, row numbers of a
-// token, units and those that rotate; -DR_WORDS where the units are few, their words; -DR_HARDWARE=1 for the
-// conversions of f16 that a processor has.
+// token, units and those that rotate; -DR_WORDS where the units are few, their words; -DR_PART=1 where the
+// last is of four pairs; -DR_HARDWARE=1 for the conversions of f16 that a processor has.
 
 #if R_FLAGS & 8 // R_INTERLEAVED_FLAG: each channel has its own cosine
 #define R_SIDES 2
@@ -52,9 +52,11 @@ typedef ushort r_in_unit;
 #if R_OUT == 0
 typedef r_uints r_out;
 typedef uint r_out_unit;
+typedef uint4 r_out_part __attribute__((aligned(sizeof(uint))));
 #else
 typedef r_halves r_out;
 typedef ushort r_out_unit;
+typedef ushort4 r_out_part __attribute__((aligned(sizeof(ushort))));
 #endif
 typedef r_in r_in_memory __attribute__((aligned(sizeof(r_in_unit))));
 typedef r_out r_out_memory __attribute__((aligned(sizeof(r_out_unit))));
@@ -145,8 +147,7 @@ R_INLINE r_side r_read_side(R_MEM const r_place *place, uint unit, uint run) {
     uint pairs = R_TOKEN_UNIT(2u * unit + 1u);
     uint pair = run == 0u ? R_UNIT_LO(pairs) : R_UNIT_HI(pairs);
 #if R_SIDES == 2 && R_RUN == 8
-    uint a = R_UNIT_AXIS(word, 2u * run);
-    uint b = R_UNIT_AXIS(word, 2u * run + 1u);
+    uint a = R_UNIT_AXIS(word, 2u * run), b = R_UNIT_AXIS(word, 2u * run + 1u);
     float8 four = r_read_four(R_M place, a, b, pair);
     side.c = four.s00224466;
     side.s = four.s11335577 * (float8)(-1.0f, 1.0f, -1.0f, 1.0f, -1.0f, 1.0f, -1.0f, 1.0f);
@@ -158,14 +159,12 @@ R_INLINE r_side r_read_side(R_MEM const r_place *place, uint unit, uint run) {
     side.s = two.s1133 * (float4)(-1.0f, 1.0f, -1.0f, 1.0f);
     side.row = (int4)place->rows[a];
 #else
-    uint a = R_UNIT_AXIS(word, 0u);
-    uint b = R_UNIT_AXIS(word, 1u);
+    uint a = R_UNIT_AXIS(word, 0u), b = R_UNIT_AXIS(word, 1u);
     float8 four = r_read_four(R_M place, a, b, pair);
     int4 rows = (int4)((int2)place->rows[a], (int2)place->rows[b]);
 #if R_RUN == 8
-    uint c = R_UNIT_AXIS(word, 2u);
-    uint d = R_UNIT_AXIS(word, 3u);
-    float8 more = r_read_four(R_M place, c, d, pair + 4u);
+    uint c = R_UNIT_AXIS(word, 2u), d = R_UNIT_AXIS(word, 3u);
+    float8 more = r_read_four(R_M place, c, d, R_UNIT_HI(pairs));
     side.c = (float8)(four.even, more.even);
     side.s = (float8)(four.odd, more.odd);
     side.row = (int8)(rows, (int2)place->rows[c], (int2)place->rows[d]);
@@ -183,12 +182,29 @@ R_INLINE r_side r_find_side(R_MEM const r_token *token, const r_place *place, ui
     return token ? token->sides[R_SIDES * unit + run] : r_read_side(R_M place, unit, run);
 }
 
+// Whether a run is of four channels: the last unit's, which has them twice.
+#ifdef R_PART
+#define R_IS_PART_OF(at, word) ((at) == R_UNIT_LO(word) || (at) == R_UNIT_HI(word))
+#define R_IS_PART(at)          R_IS_PART_OF(at, R_TOKEN_UNIT(2u * R_RUN_PAIR_UNITS - 2u))
+#else
+#define R_IS_PART(at) false
+#endif
+
 R_INLINE r_in r_load_bits(__global const r_in_unit *in, uint at) {
+#ifdef R_PART
+    if (R_IS_PART(at))
+        return vload4(0, in + at).s01230123;
+#endif
     return *(__global const r_in_memory *)(in + at);
 }
 
 R_INLINE void r_store_bits(__global r_out_unit *out, uint at, r_out bits) {
-    *(__global r_out_memory *)(out + at) = bits;
+#ifdef R_PART
+    if (R_IS_PART(at))
+        *(__global r_out_part *)(out + at) = bits.lo;
+    else
+#endif
+        *(__global r_out_memory *)(out + at) = bits;
 }
 
 // What was turned, or where a pair does not rotate what was there before.
@@ -220,7 +236,7 @@ R_INLINE ushort16 r_round_turned(r_floats turned) {
 // Several runs, of which two at a time mostly lie side by side.
 R_INLINE void r_store_turned(__global r_out_unit *out, const uint *at, const r_floats *turned, uint count) {
 #if R_OUT == 2 && R_RUN == 8
-    if (count == 2u && at[1] == at[0] + 8u) {
+    if (count == 2u && at[1] == at[0] + 8u && !R_IS_PART(at[1])) {
         ushort16 first = r_round_turned(turned[0]);
         ushort16 second = r_round_turned(turned[1]);
         *(__global r_halves_memory *)(out + at[0]) = (ushort16)(first.odd, second.odd);
@@ -288,7 +304,6 @@ R_INLINE void r_turn_some(R_MEM const r_token *token, const r_place *place, cons
     r_turn_runs(sides, at, count, keeps, head);
 }
 #else
-
 R_INLINE void r_turn_runs(const r_side *sides, const uint *lo_at, const uint *hi_at, uint count, bool keeps,
                           const r_head *head) {
     r_in lo_bits[R_STEP], hi_bits[R_STEP];

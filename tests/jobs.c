@@ -75,6 +75,7 @@ void job_make_spec(const test_job *job, job_spec *made) {
     } shapes[JOB_SHAPE_COUNT] = {
         [JOB_INTERLEAVED] = {32, 0, 32, ROPE2D_PAIRING_INTERLEAVED, 1, false, false},
         [JOB_HALF] = {40, 0, 32, ROPE2D_PAIRING_HALF, 1, false, false},
+        [JOB_FOURS] = {24, 0, 24, ROPE2D_PAIRING_HALF, 1, false, false},
         [JOB_ODD] = {19, 3, 10, ROPE2D_PAIRING_HALF, 1, false, false},
         [JOB_TWO_ANGLES] = {32, 0, 32, ROPE2D_PAIRING_HALF, 1, true, false},
         [JOB_PER_HEAD] = {32, 0, 32, ROPE2D_PAIRING_INTERLEAVED, JOB_MAX_HEADS, false, true},

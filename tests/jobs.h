@@ -52,6 +52,7 @@ enum { JOB_TENSORS = 2, JOB_MAX_PAIRS = 32, JOB_MAX_HEADS = 3, JOB_MAX_AXES = 2 
 typedef enum job_shape {
     JOB_INTERLEAVED, // axial, wide units
     JOB_HALF,        // axial, wide units, channels that pass through
+    JOB_FOURS,       // axial, four pairs past the last eight
     JOB_ODD,         // axial, odd beginning: single units alone
     JOB_TWO_ANGLES,
     JOB_PER_HEAD, // dense, a frequency of its own for each head

@@ -30,7 +30,10 @@ typedef struct kernel_kind {
     bool vector;
     bool tokens;
     bool converts; // f16 as the processor does
+    bool has_part; // the last unit is of four
     const rope2d_units *units;
+    rope2d_units joined; // of `words`
+    uint32_t words[2 * MOST_CONSTANTS];
 } kernel_kind;
 
 bool rope2d_cl_is_pocl(const rope2d_device *front) {
@@ -49,12 +52,38 @@ static bool takes_tokens(const rope2d_plan *plan) {
     return rope2d_cl_is_pocl(plan->device) && (rope2d_plan_vectors(plan)->flags & other) == 0;
 }
 
-static kernel_kind choose_kind(const rope2d_plan *plan, bool vector) {
+// Two units of four at a time, where they lie side by side, for halves are slow in fours. An odd one is
+// joined with itself: the kernel stores it once.
+static bool join_fours(kernel_kind *kind, const rope2d_units *fours) {
+    const uint32_t count = (fours->count + 1) / 2;
+    if (count > MOST_CONSTANTS || fours->count != fours->pairs || (fours->flags & R_INTERLEAVED_FLAG) != 0)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t *a = fours->words + 4 * (size_t)i;
+        const uint32_t *b = 2 * i + 1 < fours->count ? a + 2 : a;
+        if (a != b && (R_UNIT_LO(b[0]) != R_UNIT_LO(a[0]) + 4 || R_UNIT_HI(b[0]) != R_UNIT_HI(a[0]) + 4))
+            return false;
+        kind->words[2 * i] = a[0] | b[0] >> 24 << 28; // four's axes are the lower two
+        kind->words[2 * i + 1] = R_UNIT_LO(a[1]) | R_UNIT_LO(b[1]) << 12;
+    }
+    kind->has_part = fours->count % 2 != 0;
+    kind->joined = (rope2d_units){.words = kind->words, .count = count, .pairs = count};
+    kind->joined.flags = fours->flags | R_EIGHT_FLAG;
+    return true;
+}
+
+static void choose_kind(const rope2d_plan *plan, bool vector, kernel_kind *kind) {
     const rope2d_units *eights = &plan->pattern.vector[1];
-    kernel_kind kind = {vector, vector && takes_tokens(plan), false, &plan->pattern.single};
-    if (vector)
-        kind.units = kind.tokens && eights->count > 0 ? eights : rope2d_plan_vectors(plan);
-    return kind;
+    *kind = (kernel_kind){.vector = vector, .units = &plan->pattern.single};
+    if (!vector)
+        return;
+    kind->tokens = takes_tokens(plan);
+    kind->units = rope2d_plan_vectors(plan);
+    if (kind->tokens && eights->count > 0)
+        kind->units = eights;
+    else if (kind->tokens && (plan->in != ROPE2D_F32 || plan->out != ROPE2D_F32) &&
+             join_fours(kind, kind->units))
+        kind->units = &kind->joined;
 }
 
 static void add_token_options(char *options, size_t length, const rope2d_plan *plan,
@@ -97,9 +126,10 @@ static rope2d_status build(const rope2d_plan *plan, rope2d_cl_source *source, co
     char options[OPTIONS_SIZE];
     // Nothing that lets a compiler fuse or reorder: -cl-mad-enable does so in spite of the pragma.
     snprintf(options, sizeof(options),
-             "-cl-std=CL1.2 -DR_IN=%uu -DR_OUT=%uu -DR_VECTOR=%d -DR_FLAGS=%uu -DR_TEXTURE=%d%s",
+             "-cl-std=CL1.2 -DR_IN=%uu -DR_OUT=%uu -DR_VECTOR=%d -DR_FLAGS=%uu -DR_TEXTURE=%d%s%s",
              (unsigned)plan->in, (unsigned)plan->out, kind->vector, (unsigned)kind->units->flags,
-             reads_texture(plan), kind->converts ? " -DR_HARDWARE=1" : "");
+             reads_texture(plan), kind->converts ? " -DR_HARDWARE=1" : "",
+             kind->has_part ? " -DR_PART=1" : "");
     if (kind->tokens)
         add_token_options(options, strlen(options), plan, kind->units);
     ROPE2D_TRY(compile(plan, source, options, &variant->compiled));
@@ -148,7 +178,8 @@ static void variant_destroy(rope2d_cl_device *device, rope2d_cl_variant *variant
 
 static rope2d_status make_vector(rope2d_plan *plan, bool converts, void *source) {
     rope2d_cl_plan *own = plan->impl;
-    kernel_kind kind = choose_kind(plan, true);
+    kernel_kind kind;
+    choose_kind(plan, true, &kind);
     kind.converts = converts;
     variant_destroy(plan->device->impl, &own->vector);
     return variant_create(plan, source, &kind, &own->vector);
@@ -172,10 +203,11 @@ rope2d_status rope2d_opencl_plan_create(rope2d_plan *plan) {
     snprintf(plan->kernel, sizeof(plan->kernel), KERNEL_NAME "_%s_%s_%s%s", types[plan->in], types[plan->out],
              reads_texture(plan) ? "texture" : "buffer", plan->pattern.angles == 2 ? "_two" : "");
     own->takes_tokens = vectors->count > 0 && takes_tokens(plan);
-    const kernel_kind single = choose_kind(plan, false);
+    kernel_kind kind;
+    choose_kind(plan, own->takes_tokens, &kind);
     if (!own->takes_tokens)
-        OWN(variant_create(plan, &source, &single, &own->single));
-    if (own->takes_tokens && plan->pattern.vector[1].count > 0)
+        OWN(variant_create(plan, &source, &kind, &own->single));
+    if (own->takes_tokens && (kind.units->flags & R_EIGHT_FLAG) != 0)
         OWN(rope2d_make_vector(plan, make_vector, &source));
     else if (own->takes_tokens || (vectors->count > 0 && vectors->count <= front->info.max_group_size))
         OWN(make_vector(plan, false, &source));
