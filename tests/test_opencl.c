@@ -181,6 +181,8 @@ static void compare_shapes(rope2d_device *cpu, rope2d_device *device, captured_l
         job.own_positions = false;
         compare_with(job_run_grown, &job, cpu, device, log);
     }
+    test_job fours = {.shape = JOB_FOURS, .in = ROPE2D_BF16, .out = ROPE2D_BF16, .batch = 2, .tokens = 35};
+    compare_layouts(&fours, cpu, device, log);
     for (uint64_t tokens = 0; tokens < 3; tokens++) {
         test_job job = {JOB_HALF, JOB_TIGHT, ROPE2D_F32, ROPE2D_BF16, ROPE2D_TABLE_AUTO, true, 1, tokens};
         compare(&job, cpu, device, log);
