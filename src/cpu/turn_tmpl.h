@@ -54,16 +54,18 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
     const ptrdiff_t out_inner = turn->out_inner;
     const uint32_t jump = turn->jump;
     const rope2d_block *const end = turn->blocks + turn->block_count;
-    uint32_t head = 0;
-    for (uint32_t o = 0; o < turn->outer; o += head == 0) {
-        const uint32_t heads = turn->inner - head < turn->group ? turn->inner - head : turn->group;
-        const float *const *table = turn->tables + (size_t)o * turn->steps;
-        const unsigned char *first_in = turn->in + (ptrdiff_t)o * turn->in_outer + (ptrdiff_t)head * in_inner;
-        unsigned char *first_out = turn->out + (ptrdiff_t)o * turn->out_outer + (ptrdiff_t)head * out_inner;
+    const float *const *table = turn->tables;
+    const unsigned char *outer_in = turn->in;
+    unsigned char *outer_out = turn->out;
+    const unsigned char *group_in = outer_in;
+    unsigned char *group_out = outer_out;
+    uint32_t left = turn->inner;
+    for (uint32_t o = turn->outer; o > 0;) {
+        const uint32_t heads = left < turn->group ? left : turn->group;
         for (const rope2d_block *block = turn->blocks; block < end; table += block++->steps) {
             const size_t last = block->last;
-            const unsigned char *in = first_in + block->first;
-            unsigned char *out = first_out + block->first;
+            const unsigned char *in = group_in + block->first;
+            unsigned char *out = group_out + block->first;
             // Pointers of their own: a distance that a compiler does not know takes longer to add.
             const unsigned char *in_hi = in + block->distance;
             unsigned char *out_hi = out + block->distance;
@@ -114,7 +116,17 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #endif
             }
         }
-        head = head + heads < turn->inner ? head + heads : 0;
+        left -= heads;
+        if (left > 0) {
+            table -= turn->steps;
+            group_in += (ptrdiff_t)heads * in_inner;
+            group_out += (ptrdiff_t)heads * out_inner;
+        } else {
+            left = turn->inner;
+            group_in = outer_in += turn->in_outer;
+            group_out = outer_out += turn->out_outer;
+            o--;
+        }
     }
 }
 

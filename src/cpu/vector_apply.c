@@ -12,6 +12,7 @@
 // Where a head takes several blocks: memory is still read nearly in order, which past the caches counts more
 // than tables that stay in registers.
 #define GROUP_HEADS    2
+#define GROUP_BYTES    704 // where these are more; of bf16, which takes long to turn, twice as many
 #define FETCHED_TOKENS 2
 
 // Heads whose tables are found together: those of a tile of tokens, or where each head has frequencies of
@@ -46,10 +47,11 @@ static uint32_t tables_room(const rope2d_cpu_job *job) {
     return job->is_small || room < TILE_TABLES ? room : TILE_TABLES;
 }
 
-static const float *row_of(const rope2d_cpu_job *job, int32_t row, uint32_t head) {
-    const uint32_t last = job->positions->table_rows - 1;
-    return job->positions->table +
-           2 * (((uint32_t)row < last ? (uint32_t)row : last) * (size_t)job->positions->table_columns +
+static inline const float *row_of(const rope2d_cpu_job *job, int32_t row, uint32_t head) {
+    const rope2d_positions *positions = job->positions;
+    const uint32_t last = positions->table_rows - 1;
+    return positions->table +
+           2 * (((uint32_t)row < last ? (uint32_t)row : last) * (size_t)positions->table_columns +
                 head * (size_t)job->shape[R_TABLE_HEAD_STRIDE]);
 }
 
@@ -117,10 +119,19 @@ static void find_tables(const rope2d_cpu_job *job, const int32_t *rows, uint32_t
 typedef enum turning { TURNS, TURNS_NOT, TURNS_PARTLY } turning;
 
 static turning turning_of(const int32_t *rows, uint32_t count) {
-    uint32_t negative = 0;
-    for (uint32_t i = 0; i < count; i++)
-        negative += rows[i] < 0;
-    return negative == 0 ? TURNS : negative == count ? TURNS_NOT : TURNS_PARTLY;
+    for (uint32_t i = 1; i < count; i++)
+        if ((rows[i] < 0) != (rows[0] < 0))
+            return TURNS_PARTLY;
+    return rows[0] < 0 ? TURNS_NOT : TURNS;
+}
+
+// How many heads a block turns before the next block does.
+static uint32_t group_of(const rope2d_cpu_job *job, uint32_t heads) {
+    const bool is_bf16 = job->vector->kernel->element == ROPE2D_BF16;
+    const uint32_t group = (is_bf16 ? 2 * GROUP_BYTES : GROUP_BYTES) / job->head_bytes;
+    if (job->is_small || job->vector->block_count == 1)
+        return heads;
+    return group > GROUP_HEADS ? group : GROUP_HEADS;
 }
 
 static void copy_passes(const rope2d_vector *v, const unsigned char *in, unsigned char *out) {
@@ -210,7 +221,7 @@ static void turn_tile(const heads_tile *tile, const tables *t, bool tables_of_he
         .out_outer = (ptrdiff_t)tensor->out.token_stride * (ptrdiff_t)element,
         .inner = tile->heads,
         .outer = tile->tokens,
-        .group = job->is_small || job->vector->block_count == 1 ? tile->heads : GROUP_HEADS,
+        .group = group_of(job, tile->heads),
         .blocks = job->vector->blocks,
         .block_count = job->vector->block_count,
         .steps = job->vector->step_count,
