@@ -36,8 +36,10 @@ static const char *pattern_difference(const rope2d_pattern *a, const rope2d_patt
 static rope2d_status check_match(const rope2d_plan *plan, const rope2d_positions *positions) {
     const rope2d_host *host = &plan->device->host;
     if (plan->device != positions->device)
-        return rope2d_fail(host, ROPE2D_ERROR_MISMATCH, "plan and positions are of two devices, %s and %s",
-                           plan->device->info.name, positions->device->info.name);
+        return rope2d_fail(host, ROPE2D_ERROR_MISMATCH,
+                           "plan and positions are of two devices: %s, index %u, and %s, index %u",
+                           plan->device->info.name, plan->device->info.index, positions->device->info.name,
+                           positions->device->info.index);
     if (plan->table_kind != positions->table_kind)
         return rope2d_fail(host, ROPE2D_ERROR_MISMATCH, "table is %u in the plan and %u in the positions",
                            (unsigned)plan->table_kind, (unsigned)positions->table_kind);
@@ -56,7 +58,7 @@ static rope2d_status check_ranges(const rope2d_plan *plan, const rope2d_position
                            " tokens of the positions",
                            params->first_token, params->tokens, positions->tokens);
     if (positions->batch != 1 && params->batch != positions->batch)
-        return rope2d_fail(host, ROPE2D_ERROR_BATCH, "batch is %u, that of the positions is %u",
+        return rope2d_fail(host, ROPE2D_ERROR_BATCH, "batch is %u; that of the positions is %u",
                            params->batch, positions->batch);
     return ROPE2D_OK;
 }
@@ -67,16 +69,13 @@ rope2d_status rope2d_work_prepare(const rope2d_plan *plan, const rope2d_position
     const rope2d_host *host = &plan->device->host;
     if (!positions || !params)
         return rope2d_fail(host, ROPE2D_ERROR_NULL, "%s is NULL", positions ? "params" : "positions");
-    if (params->struct_size != sizeof(*params))
-        return rope2d_fail(host, ROPE2D_ERROR_STRUCT_SIZE,
-                           "params.struct_size is %zu, this version knows %zu", params->struct_size,
-                           sizeof(*params));
+    ROPE2D_TRY(rope2d_check_struct_size(host, "params", params->struct_size, sizeof(*params)));
     ROPE2D_TRY(check_match(plan, positions));
     if (params->tensor_count > ROPE2D_MAX_TENSORS)
-        return rope2d_fail(host, ROPE2D_ERROR_LIMIT, "tensor_count is %u, the limit is %u",
+        return rope2d_fail(host, ROPE2D_ERROR_LIMIT, "tensor_count is %u; the limit is %u",
                            params->tensor_count, ROPE2D_MAX_TENSORS);
     if (params->tensor_count > 0 && !params->tensors)
-        return rope2d_fail(host, ROPE2D_ERROR_NULL, "tensors is NULL, tensor_count is %u",
+        return rope2d_fail(host, ROPE2D_ERROR_NULL, "tensors is NULL; tensor_count is %u",
                            params->tensor_count);
     *work = (rope2d_work){.tensors = tensors};
     if (params->batch == 0 || params->tokens == 0)

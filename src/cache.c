@@ -46,7 +46,7 @@ rope2d_status rope2d_cache_pack(const rope2d_host *host, rope2d_backend backend,
                                 const rope2d_blob *part, rope2d_blob *packed) {
     memset(packed, 0, sizeof(*packed));
     if (part->size > ROPE2D_CACHE_MOST_BYTES)
-        return rope2d_fail(host, ROPE2D_ERROR_LIMIT, "cache: %" PRIu64 " bytes, the limit is %" PRIu64,
+        return rope2d_fail(host, ROPE2D_ERROR_LIMIT, "cache: %" PRIu64 " bytes; the limit is %" PRIu64,
                            part->size, ROPE2D_CACHE_MOST_BYTES);
     packed->bytes = rope2d_allocate(host, ROPE2D_CACHE_HEADER_BYTES + part->size, 1);
     if (!packed->bytes)

@@ -17,8 +17,8 @@ static const uint32_t known_flags =
 
 static rope2d_status check_backend(const rope2d_host *host, rope2d_backend backend) {
     if ((unsigned)backend >= ROPE2D_BACKEND_COUNT)
-        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "backend is %u, the last one is %u", (unsigned)backend,
-                           (unsigned)ROPE2D_BACKEND_COUNT - 1);
+        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "backend is %d; the last known is %d", (int)backend,
+                           ROPE2D_BACKEND_COUNT - 1);
     return ROPE2D_OK;
 }
 
@@ -26,7 +26,7 @@ static rope2d_status check_infos(const rope2d_host *host, const rope2d_device_in
     for (uint32_t i = 0; infos && i < count; i++)
         if (infos[i].struct_size != sizeof(rope2d_device_info))
             return rope2d_fail(host, ROPE2D_ERROR_STRUCT_SIZE,
-                               "infos[%u].struct_size is %zu, this version knows %zu", i,
+                               "infos[%u].struct_size is %zu; this version knows %zu", i,
                                infos[i].struct_size, sizeof(rope2d_device_info));
     return ROPE2D_OK;
 }
@@ -66,7 +66,7 @@ static rope2d_status copy_text(const rope2d_host *host, char **copy, const char 
 static rope2d_status check_params(const rope2d_host *host, const rope2d_device_params *params) {
     ROPE2D_TRY(check_backend(host, params->backend));
     if (params->flags & ~known_flags)
-        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "flags is 0x%x, this version knows 0x%x", params->flags,
+        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "flags is 0x%x; this version knows 0x%x", params->flags,
                            known_flags);
     return ROPE2D_OK;
 }
@@ -161,10 +161,7 @@ rope2d_status rope2d_device_get_info(const rope2d_device *device, rope2d_device_
         return ROPE2D_ERROR_NULL;
     if (!info)
         return rope2d_fail(&device->host, ROPE2D_ERROR_NULL, "info is NULL");
-    if (info->struct_size != sizeof(*info))
-        return rope2d_fail(&device->host, ROPE2D_ERROR_STRUCT_SIZE,
-                           "info.struct_size is %zu, this version knows %zu", info->struct_size,
-                           sizeof(*info));
+    ROPE2D_TRY(rope2d_check_struct_size(&device->host, "info", info->struct_size, sizeof(*info)));
     *info = device->info;
     return ROPE2D_OK;
 }

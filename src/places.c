@@ -29,7 +29,7 @@ rope2d_status rope2d_axis_check(const rope2d_axis *axis, const char *name, const
         if (!is_finite(numbers[i]))
             return rope2d_fail(host, ROPE2D_ERROR_COORDINATE, "%s.%s is NaN or infinite", name, names[i]);
     if (needs_reference(axis->rule) && !(axis->reference > 0))
-        return rope2d_fail(host, ROPE2D_ERROR_COORDINATE, "%s.reference is %g: must be above 0", name,
+        return rope2d_fail(host, ROPE2D_ERROR_COORDINATE, "%s.reference is %g; must be above 0", name,
                            axis->reference);
     return ROPE2D_OK;
 }
@@ -140,7 +140,7 @@ rope2d_status rope2d_keypoints(const float *keypoints, uint64_t count, double wi
         return rope2d_fail(host, ROPE2D_ERROR_NULL, "keypoints or coordinates is NULL");
     if (!(width > 0) || !(height > 0) || !is_finite(width) || !is_finite(height))
         return rope2d_fail(host, ROPE2D_ERROR_COORDINATE,
-                           "width is %g, height is %g: must be above 0 and finite", width, height);
+                           "width is %g, height is %g; must be above 0 and finite", width, height);
     for (uint64_t i = 0; i < 2 * count; i++)
         if (!is_finite(keypoints[i]))
             return rope2d_fail(host, ROPE2D_ERROR_COORDINATE, "keypoints[%llu] is NaN or infinite",

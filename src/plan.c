@@ -8,29 +8,26 @@ static const uint32_t known_flags = ROPE2D_PLAN_NO_SELF_TEST | ROPE2D_PLAN_NO_CO
 
 static rope2d_status check_element(const rope2d_host *host, const char *field, rope2d_element element) {
     if ((unsigned)element >= ROPE2D_ELEMENT_COUNT)
-        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "%s is %u, the last element type is %u", field,
-                           (unsigned)element, (unsigned)ROPE2D_ELEMENT_COUNT - 1);
+        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "%s is %d; the last known is %d", field, (int)element,
+                           ROPE2D_ELEMENT_COUNT - 1);
     return ROPE2D_OK;
 }
 
 static rope2d_status check_params(const rope2d_device *device, const rope2d_plan_params *params) {
     const rope2d_host *host = &device->host;
-    if (params->struct_size != sizeof(*params))
-        return rope2d_fail(host, ROPE2D_ERROR_STRUCT_SIZE,
-                           "params.struct_size is %zu, this version knows %zu", params->struct_size,
-                           sizeof(*params));
+    ROPE2D_TRY(rope2d_check_struct_size(host, "params", params->struct_size, sizeof(*params)));
     if (!params->spec)
         return rope2d_fail(host, ROPE2D_ERROR_NULL, "params.spec is NULL");
     ROPE2D_TRY(check_element(host, "params.in", params->in));
     ROPE2D_TRY(check_element(host, "params.out", params->out));
     if ((unsigned)params->table >= ROPE2D_TABLE_COUNT)
-        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "params.table is %u, the last kind is %u",
-                           (unsigned)params->table, (unsigned)ROPE2D_TABLE_COUNT - 1);
+        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "params.table is %d; the last known is %d",
+                           (int)params->table, ROPE2D_TABLE_COUNT - 1);
     if (params->flags & ~known_flags)
-        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "params.flags is 0x%x, this version knows 0x%x",
+        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "params.flags is 0x%x; this version knows 0x%x",
                            params->flags, known_flags);
     if (params->table == ROPE2D_TABLE_TEXTURE && !device->info.has_textures)
-        return rope2d_fail(host, ROPE2D_ERROR_UNSUPPORTED, "params.table is a texture, %s has none",
+        return rope2d_fail(host, ROPE2D_ERROR_UNSUPPORTED, "params.table is a texture; %s has none",
                            device->info.name);
     return ROPE2D_OK;
 }
@@ -139,9 +136,7 @@ rope2d_status rope2d_plan_get_info(const rope2d_plan *plan, rope2d_plan_info *in
     const rope2d_host *host = &plan->device->host;
     if (!info)
         return rope2d_fail(host, ROPE2D_ERROR_NULL, "info is NULL");
-    if (info->struct_size != sizeof(*info))
-        return rope2d_fail(host, ROPE2D_ERROR_STRUCT_SIZE, "info.struct_size is %zu, this version knows %zu",
-                           info->struct_size, sizeof(*info));
+    ROPE2D_TRY(rope2d_check_struct_size(host, "info", info->struct_size, sizeof(*info)));
     info->in = plan->in;
     info->out = plan->out;
     info->table = plan->table_kind;

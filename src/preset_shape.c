@@ -16,11 +16,11 @@ static rope2d_status choose_channels(const rope2d_preset_params *params, const r
     const preset_row *row = shape->row;
     shape->head_dim = params->head_dim != 0 ? params->head_dim : row->head_dim;
     if (shape->head_dim > ROPE2D_MAX_HEAD_DIM)
-        return rope2d_fail(host, ROPE2D_ERROR_HEAD_DIM, "params.head_dim is %u: at most %u", shape->head_dim,
+        return rope2d_fail(host, ROPE2D_ERROR_HEAD_DIM, "params.head_dim is %u; at most %u", shape->head_dim,
                            ROPE2D_MAX_HEAD_DIM);
     if (params->rotary_dim % 2 != 0 || params->rotary_dim > shape->head_dim)
         return rope2d_fail(host, ROPE2D_ERROR_ROTARY_RANGE,
-                           "params.rotary_dim is %u: must be even and at most head_dim, %u",
+                           "params.rotary_dim is %u; must be even and at most head_dim, %u",
                            params->rotary_dim, shape->head_dim);
     uint32_t part = row->rotary != 0 ? row->rotary : row->head_dim;
     shape->rotary = params->rotary_dim != 0 ? params->rotary_dim : shape->head_dim * part / row->head_dim;
@@ -44,7 +44,7 @@ static rope2d_status choose_heads(const rope2d_preset_params *params, const rope
     uint32_t heads = params->heads != 0 ? params->heads : row->heads;
     shape->heads = heads == 0 ? 1 : heads;
     if (shape->heads > 65536)
-        return rope2d_fail(host, ROPE2D_ERROR_HEADS, "params.heads is %u: at most 65536", shape->heads);
+        return rope2d_fail(host, ROPE2D_ERROR_HEADS, "params.heads is %u; at most 65536", shape->heads);
     shape->all_pairs = row->law == PRESET_LEARNED ? shape->pairs : shape->pairs * shape->heads;
     return ROPE2D_OK;
 }
@@ -96,7 +96,7 @@ static rope2d_status choose_base(const rope2d_preset_params *params, const rope2
                            is_pixel || row->law == PRESET_LEARNED ? "base" : "max_frequency", row->name);
     shape->base = given != 0 ? given : row->base;
     if (row->law != PRESET_LEARNED && (!is_positive(shape->base) || shape->base <= 1))
-        return rope2d_fail(host, ROPE2D_ERROR_FREQUENCY, "params.%s is %g: must be above 1 and finite", name,
+        return rope2d_fail(host, ROPE2D_ERROR_FREQUENCY, "params.%s is %g; must be above 1 and finite", name,
                            shape->base);
     shape->min_period = params->min_period;
     shape->max_period = params->max_period;
@@ -108,7 +108,7 @@ static rope2d_status choose_base(const rope2d_preset_params *params, const rope2
     if (!is_positive(params->min_period) || !is_positive(params->max_period) ||
         params->max_period <= params->min_period)
         return rope2d_fail(host, ROPE2D_ERROR_FREQUENCY,
-                           "params.min_period is %g, max_period is %g: must be above 0 and ascending",
+                           "params.min_period is %g, max_period is %g; must be above 0 and ascending",
                            params->min_period, params->max_period);
     return ROPE2D_OK;
 }
@@ -134,7 +134,7 @@ static rope2d_status choose_scaling(const rope2d_preset_params *params, const ro
                                "params.scaling[%u]: the frequencies of %s are no powers of a base", a,
                                row->name);
         if (scaling->base != 0 && scaling->base <= 1)
-            return rope2d_fail(host, ROPE2D_ERROR_FREQUENCY, "params.scaling[%u].base is %g: must be above 1",
+            return rope2d_fail(host, ROPE2D_ERROR_FREQUENCY, "params.scaling[%u].base is %g; must be above 1",
                                a, scaling->base);
         shape->scaling[a] = rope2d_scaling_defaults(scaling);
     }

@@ -176,7 +176,7 @@ static rope2d_status check_prompt(const preset_shape *shape, const rope2d_prompt
         return rope2d_fail(host, ROPE2D_ERROR_NULL, "prompt.items is NULL");
     for (uint32_t a = 0; a < ROPE2D_MAX_AXES; a++)
         if (prompt->reference[a] < 0 || prompt->reference[a] > 1e9)
-            return rope2d_fail(host, ROPE2D_ERROR_COORDINATE, "prompt.reference[%u] is %g: must be 0 to 1e9",
+            return rope2d_fail(host, ROPE2D_ERROR_COORDINATE, "prompt.reference[%u] is %g; must be 0 to 1e9",
                                a, prompt->reference[a]);
     for (uint32_t i = 0; i < prompt->item_count; i++)
         ROPE2D_TRY(check_item(shape->row, &prompt->items[i], i, host));

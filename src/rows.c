@@ -12,10 +12,9 @@ static rope2d_status allocate_rows(rope2d_positions *positions) {
     uint64_t to_a_token = (uint64_t)positions->batch * positions->pattern.row_axes;
     if (to_a_token > 0 && positions->tokens > MAX_ROW_NUMBERS / to_a_token)
         return rope2d_fail(host, ROPE2D_ERROR_LIMIT,
-                           "params.tokens is %" PRIu64 ": with batch %" PRIu32 " and %" PRIu32
-                           " row numbers to a token, the limit is %" PRIu64,
-                           positions->tokens, positions->batch, positions->pattern.row_axes,
-                           MAX_ROW_NUMBERS / to_a_token);
+                           "params.tokens is %" PRIu64 " and params.batch %" PRIu32 ", with %" PRIu32
+                           " row numbers to a token; the limit of their product is %" PRIu64,
+                           positions->tokens, positions->batch, positions->pattern.row_axes, MAX_ROW_NUMBERS);
     positions->row_count = positions->tokens * to_a_token;
     positions->rows = rope2d_allocate(host, positions->row_count + 1, sizeof(*positions->rows));
     if (positions->rows == NULL)

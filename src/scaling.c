@@ -40,7 +40,7 @@ static rope2d_status check_numbers(const rope2d_host *host, const rope2d_scaling
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!is_finite(numbers[i].value) || numbers[i].value < 0)
             return rope2d_fail(host, ROPE2D_ERROR_FREQUENCY,
-                               "scaling.%s is %g: must be 0 or above and finite", numbers[i].name,
+                               "scaling.%s is %g; must be 0 or above and finite", numbers[i].name,
                                numbers[i].value);
     return ROPE2D_OK;
 }
@@ -53,7 +53,7 @@ rope2d_status rope2d_scaling_check(const rope2d_scaling *scaling, uint32_t chann
     if (scaling->law == ROPE2D_LAW_NONE)
         return ROPE2D_OK;
     if (scaling->factor < 1)
-        return rope2d_fail(host, ROPE2D_ERROR_FREQUENCY, "scaling.factor is %g: must be at least 1",
+        return rope2d_fail(host, ROPE2D_ERROR_FREQUENCY, "scaling.factor is %g; must be at least 1",
                            scaling->factor);
     if ((scaling->law == ROPE2D_LAW_NTK || scaling->law == ROPE2D_LAW_DYNAMIC) && channels <= 2)
         return rope2d_fail(host, ROPE2D_ERROR_FREQUENCY, "scaling.law needs more than %u channels of an axis",
@@ -67,11 +67,11 @@ rope2d_status rope2d_scaling_check(const rope2d_scaling *scaling, uint32_t chann
     rope2d_scaling own = rope2d_scaling_defaults(scaling);
     if (own.law == ROPE2D_LAW_YARN && own.beta_fast <= own.beta_slow)
         return rope2d_fail(host, ROPE2D_ERROR_FREQUENCY,
-                           "scaling.beta_fast is %g: must be above beta_slow, %g", own.beta_fast,
+                           "scaling.beta_fast is %g; must be above beta_slow, %g", own.beta_fast,
                            own.beta_slow);
     if (own.law == ROPE2D_LAW_LLAMA3 && own.high_factor <= own.low_factor)
         return rope2d_fail(host, ROPE2D_ERROR_FREQUENCY,
-                           "scaling.high_factor is %g: must be above low_factor, %g", own.high_factor,
+                           "scaling.high_factor is %g; must be above low_factor, %g", own.high_factor,
                            own.low_factor);
     return ROPE2D_OK;
 }
@@ -144,7 +144,7 @@ rope2d_status rope2d_frequencies(double base, uint32_t channels, const rope2d_sc
     if (frequencies == NULL)
         return rope2d_fail(host, ROPE2D_ERROR_NULL, "frequencies is NULL");
     if (channels == 0 || channels % 2 != 0 || channels > ROPE2D_MAX_HEAD_DIM)
-        return rope2d_fail(host, ROPE2D_ERROR_HEAD_DIM, "channels is %u: must be even, 2 to %u", channels,
+        return rope2d_fail(host, ROPE2D_ERROR_HEAD_DIM, "channels is %u; must be even, 2 to %u", channels,
                            ROPE2D_MAX_HEAD_DIM);
     const rope2d_scaling none = {.law = ROPE2D_LAW_NONE};
     scaling = scaling == NULL ? &none : scaling;
@@ -153,7 +153,7 @@ rope2d_status rope2d_frequencies(double base, uint32_t channels, const rope2d_sc
     rope2d_scaling own = rope2d_scaling_defaults(scaling);
     base = own.base != 0 ? own.base : base;
     if (status == ROPE2D_OK && (!is_finite(base) || base <= 1))
-        status = rope2d_fail(host, ROPE2D_ERROR_FREQUENCY, "base is %g: must be above 1 and finite", base);
+        status = rope2d_fail(host, ROPE2D_ERROR_FREQUENCY, "base is %g; must be above 1 and finite", base);
     if (status == ROPE2D_OK) {
         base = rope2d_scaled_base(&own, base, channels);
         if (!is_finite(base))
@@ -180,12 +180,12 @@ rope2d_status rope2d_xpos(const float *positions, uint64_t tokens, uint32_t chan
     if (tokens != 0 && (positions == NULL || magnitudes == NULL))
         return rope2d_fail(host, ROPE2D_ERROR_NULL, "positions or magnitudes is NULL");
     if (channels == 0 || channels % 2 != 0 || channels > ROPE2D_MAX_HEAD_DIM)
-        return rope2d_fail(host, ROPE2D_ERROR_HEAD_DIM, "channels is %u: must be even, 2 to %u", channels,
+        return rope2d_fail(host, ROPE2D_ERROR_HEAD_DIM, "channels is %u; must be even, 2 to %u", channels,
                            ROPE2D_MAX_HEAD_DIM);
     scale_base = scale_base == 0 ? 512 : scale_base;
     if (!is_finite(centre) || !is_finite(scale_base) || scale_base <= 0)
         return rope2d_fail(host, ROPE2D_ERROR_COORDINATE,
-                           "centre is %g, scale_base %g: must be finite, above 0", centre, scale_base);
+                           "centre is %g, scale_base %g; must be finite, above 0", centre, scale_base);
     for (uint64_t t = 0; t < tokens; t++)
         if (!is_finite(positions[t]))
             return rope2d_fail(host, ROPE2D_ERROR_COORDINATE, "positions[%llu] is NaN or infinite",

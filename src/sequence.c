@@ -97,13 +97,13 @@ static rope2d_status count(const rope2d_segment *segments, uint32_t segment_coun
 
 static rope2d_status check_room(const rope2d_tokens *tokens, const counts *total, const rope2d_host *host) {
     if ((tokens->coordinates != NULL || tokens->order != NULL) && tokens->tokens < total->tokens)
-        return rope2d_fail(host, ROPE2D_ERROR_TOKENS, "tokens.tokens is %llu: %llu are needed",
+        return rope2d_fail(host, ROPE2D_ERROR_TOKENS, "tokens.tokens is %llu; %llu are needed",
                            (unsigned long long)tokens->tokens, (unsigned long long)total->tokens);
     if (tokens->unrotated != NULL && tokens->unrotated_count < total->ranges)
-        return rope2d_fail(host, ROPE2D_ERROR_TOKENS, "tokens.unrotated_count is %u: %u are needed",
+        return rope2d_fail(host, ROPE2D_ERROR_TOKENS, "tokens.unrotated_count is %u; %u are needed",
                            tokens->unrotated_count, total->ranges);
     if (tokens->run_ends != NULL && tokens->runs < total->runs)
-        return rope2d_fail(host, ROPE2D_ERROR_TOKENS, "tokens.runs is %llu: %llu are needed",
+        return rope2d_fail(host, ROPE2D_ERROR_TOKENS, "tokens.runs is %llu; %llu are needed",
                            (unsigned long long)tokens->runs, (unsigned long long)total->runs);
     return ROPE2D_OK;
 }
@@ -218,7 +218,7 @@ rope2d_status rope2d_sequence(const rope2d_segment *segments, uint32_t segment_c
         return rope2d_fail(host, ROPE2D_ERROR_NULL, "%s is NULL", tokens == NULL ? "tokens" : "segments");
     ROPE2D_TRY(rope2d_check_struct_size(host, "tokens", tokens->struct_size, sizeof *tokens));
     if (axes == 0 || axes > ROPE2D_MAX_AXES)
-        return rope2d_fail(host, ROPE2D_ERROR_AXES, "axes is %u: must be 1 to %u", axes, ROPE2D_MAX_AXES);
+        return rope2d_fail(host, ROPE2D_ERROR_AXES, "axes is %u; must be 1 to %u", axes, ROPE2D_MAX_AXES);
     counts total = {0};
     ROPE2D_TRY(count(segments, segment_count, axes, host, &total));
     ROPE2D_TRY(check_room(tokens, &total, host));

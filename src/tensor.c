@@ -33,7 +33,7 @@ typedef struct checker {
 static rope2d_status check_stride(const checker *c, const region *r, const char *field, int64_t stride,
                                   uint64_t count, bool written) {
     if (stride < 0)
-        return rope2d_fail(c->host, ROPE2D_ERROR_STRIDE, "tensors[%u].%s.%s is %" PRId64 ", at least 0",
+        return rope2d_fail(c->host, ROPE2D_ERROR_STRIDE, "tensors[%u].%s.%s is %" PRId64 "; at least 0",
                            r->tensor, r->name, field, stride);
     if (stride == 0 && written && count > 1)
         return rope2d_fail(c->host, ROPE2D_ERROR_STRIDE,
@@ -42,10 +42,11 @@ static rope2d_status check_stride(const checker *c, const region *r, const char 
     return ROPE2D_OK;
 }
 
-static rope2d_status too_far(const checker *c, const region *r, const char *field, int64_t stride) {
+static rope2d_status too_far(const checker *c, const region *r, const char *field, int64_t stride,
+                             uint64_t count) {
     return rope2d_fail(c->host, ROPE2D_ERROR_STRIDE,
-                       "tensors[%u].%s.%s is %" PRId64 ": it reaches past %" PRIu64 " bytes", r->tensor,
-                       r->name, field, stride, MAX_REACH);
+                       "tensors[%u].%s.%s is %" PRId64 "; %" PRIu64 " of them reach past %" PRIu64 " bytes",
+                       r->tensor, r->name, field, stride, count, MAX_REACH);
 }
 
 static rope2d_status check_strides(const checker *c, region *r, const rope2d_view *view, uint32_t heads,
@@ -65,7 +66,7 @@ static rope2d_status check_strides(const checker *c, region *r, const rope2d_vie
         const uint64_t stride = (uint64_t)strides[i];
         if (stride > (MAX_REACH - r->reach) / element ||
             (stride > 0 && counts[i] - 1 > (MAX_REACH - r->reach) / (stride * element)))
-            return too_far(c, r, fields[i], strides[i]);
+            return too_far(c, r, fields[i], strides[i], counts[i]);
         r->dimensions[i] = (extent){counts[i], stride * element};
         r->reach += (counts[i] - 1) * stride * element;
     }
@@ -74,12 +75,14 @@ static rope2d_status check_strides(const checker *c, region *r, const rope2d_vie
 
 static rope2d_status check_memory(const checker *c, region *r, const rope2d_view *view, uint32_t element) {
     if (!view->base)
-        return rope2d_fail(c->host, ROPE2D_ERROR_NULL, "tensors[%u].%s.base is NULL", r->tensor, r->name);
+        return rope2d_fail(c->host, ROPE2D_ERROR_NULL, "tensors[%u].%s.base is NULL%s", r->tensor, r->name,
+                           r->name[0] == 'o' ? "; in place, all of out is 0" : "");
     if (view->offset > view->size || r->reach > view->size - view->offset)
         return rope2d_fail(c->host, ROPE2D_ERROR_TENSOR_SIZE,
-                           "tensors[%u].%s reaches %" PRIu64 " bytes past offset %" PRIu64
-                           ", its size is %" PRIu64,
-                           r->tensor, r->name, r->reach, view->offset, view->size);
+                           "tensors[%u].%s of batch %" PRIu64 ", %" PRIu64 " tokens and %" PRIu64
+                           " heads reaches %" PRIu64 " bytes past offset %" PRIu64 "; its size is %" PRIu64,
+                           r->tensor, r->name, r->dimensions[0].count, r->dimensions[1].count,
+                           r->dimensions[2].count, r->reach, view->offset, view->size);
     const uintptr_t base = (uintptr_t)view->base;
     if (view->offset > UINTPTR_MAX - base || r->reach > UINTPTR_MAX - base - view->offset)
         return rope2d_fail(c->host, ROPE2D_ERROR_TENSOR_SIZE,
@@ -283,7 +286,7 @@ rope2d_status rope2d_tensors_check(const rope2d_plan *plan, const rope2d_apply_p
             continue;
         if (plan->pattern.freq_heads > 1 && heads != plan->pattern.freq_heads)
             return rope2d_fail(c.host, ROPE2D_ERROR_HEADS,
-                               "tensors[%u].heads is %u, the spec has frequencies for %u", i, heads,
+                               "tensors[%u].heads is %u; the spec has frequencies for %u", i, heads,
                                plan->pattern.freq_heads);
         all[kept] = (places){0};
         ROPE2D_TRY(check_places(&c, i, &all[kept]));

@@ -194,9 +194,9 @@ static void test_plan(rope2d_device *device) {
     expect(rope2d_plan_create(device, &params, &plan), ROPE2D_ERROR_ENUM, "params.in is 3",
            "unknown input type");
     params.in = ROPE2D_F16;
-    params.out = (rope2d_element)7;
-    expect(rope2d_plan_create(device, &params, &plan), ROPE2D_ERROR_ENUM, "params.out is 7",
-           "unknown output type");
+    params.out = (rope2d_element)-1;
+    expect(rope2d_plan_create(device, &params, &plan), ROPE2D_ERROR_ENUM,
+           "params.out is -1; the last known is 2", "unknown output type");
     params.out = ROPE2D_BF16;
     params.table = ROPE2D_TABLE_TEXTURE;
     expect(rope2d_plan_create(device, &params, &plan), ROPE2D_ERROR_UNSUPPORTED, "texture",

@@ -23,6 +23,7 @@ enum spoil {
     RANGE_PAST,
     NO_RANGES,
     TOKENS_HUGE,
+    BATCH_HUGE,
     ROW_PAST,
     LIST_NULL,
     LIST_NAN,
@@ -119,6 +120,10 @@ static void spoil(rope2d_positions_params *params, rope2d_spec *spec, enum spoil
         params->tokens = UINT64_MAX / 2;
         params->batch = 3;
         break;
+    case BATCH_HUGE:
+        params->tokens = (uint64_t)1 << 40;
+        params->batch = 4000000000u;
+        break;
     case UNROTATED_NAN:
     case RANGE_BACKWARDS:
     case RANGE_PAST:
@@ -158,6 +163,8 @@ static const struct {
     {RANGE_PAST, ROPE2D_ERROR_TOKENS, "params.unrotated[0] is 1 to 3; there are 2 tokens"},
     {NO_RANGES, ROPE2D_ERROR_NULL, "params.unrotated is NULL"},
     {TOKENS_HUGE, ROPE2D_ERROR_LIMIT, "params.tokens is 9223372036854775807"},
+    {BATCH_HUGE, ROPE2D_ERROR_LIMIT,
+     "and params.batch 4000000000, with 2 row numbers to a token; the limit of"},
     {ROW_PAST, ROPE2D_ERROR_ROW, "params.rows[0][1][1] is 2; params.list_counts[1] is 2"},
     {LIST_NULL, ROPE2D_ERROR_NULL, "params.lists[1] is NULL"},
     {LIST_NAN, ROPE2D_ERROR_COORDINATE, "params.lists[1][1], axis 1, is nan"},

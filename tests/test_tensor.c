@@ -123,8 +123,18 @@ static void test_views(struct bench *b) {
     rope2d_view *in = &b->tensors[1].in;
     in->base = NULL;
     expect(b, ROPE2D_ERROR_NULL, "tensors[1].in.base", "NULL base");
+    b->tensors[1].out = *in;
+    b->tensors[1].out.base = NULL;
+    expect(b, ROPE2D_ERROR_NULL, "tensors[1].out.base is NULL; in place, all of out is 0", "NULL output");
     in->size -= 1;
-    expect(b, ROPE2D_ERROR_TENSOR_SIZE, "tensors[1].in", "one byte short");
+    expect(b, ROPE2D_ERROR_TENSOR_SIZE, "tensors[1].in of batch 2, 4 tokens and 2 heads reaches 512 bytes",
+           "one byte short");
+    b->params.batch = 7;
+    expect(b, ROPE2D_ERROR_TENSOR_SIZE, "tensors[0].in of batch 7", "a batch that memory has not");
+    b->params.batch = UINT32_MAX;
+    in->batch_stride = b->tensors[0].in.batch_stride = (int64_t)1 << 40;
+    expect(b, ROPE2D_ERROR_STRIDE, "in.batch_stride is 1099511627776; 4294967295 of them",
+           "a batch that overflows");
     in->offset = 4;
     expect(b, ROPE2D_ERROR_TENSOR_SIZE, "tensors[1].in", "an element past the end");
     in->offset = UINT64_MAX - 3;
@@ -244,7 +254,7 @@ static void test_mismatches(struct bench *b) {
     if (is_ready) {
         expect_with(b, axial, dense, ROPE2D_ERROR_MISMATCH, "freqs (axial or dense)",
                     "another kind of table");
-        expect_with(b, b->plan, elsewhere, ROPE2D_ERROR_MISMATCH, "of two devices", "another device");
+        expect_with(b, b->plan, elsewhere, ROPE2D_ERROR_MISMATCH, "index 0, and ", "another device");
     }
     rope2d_positions_destroy(elsewhere);
     if (b->device != device)

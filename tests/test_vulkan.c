@@ -370,7 +370,7 @@ static void wrong_index(uint32_t count) {
     rope2d_device *device = NULL;
     rope2d_status status = vulkan_open(count, 0, NULL, &log, &device);
     char words[64];
-    snprintf(words, sizeof(words), "%u, but Vulkan has %u", (unsigned)count, (unsigned)count);
+    snprintf(words, sizeof(words), "index is %u; Vulkan has %u", (unsigned)count, (unsigned)count);
     tally_check(&counts, status == ROPE2D_ERROR_DEVICE_INDEX && strstr(log.text, words), "index %u: %s: %s",
                 (unsigned)count, rope2d_status_name(status), log.text);
     rope2d_device_destroy(device);

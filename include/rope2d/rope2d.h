@@ -263,8 +263,9 @@ typedef struct rope2d_spec {
     uint32_t pairs;                          // EXPLICIT: how many, may be 0; otherwise 0 or rotary_dim / 2
     const uint32_t *pair_lo;                 // [pairs] EXPLICIT; others: NULL
     const uint32_t *pair_hi;                 // [pairs] EXPLICIT; others: NULL
-    uint32_t freq_heads;   // heads in freqs: 0 or 1 shared by all; otherwise every tensor has as many heads
-    const float *freqs;    // [axes][freq_heads][pairs] radians per unit of position
+    uint32_t freq_heads; // heads in freqs: 0 or 1 shared by all; otherwise every tensor has as many heads
+    const float *freqs; // [axes][freq_heads][pairs] radians per unit of position. Each call that is given the
+                        // spec reads all axes * freq_heads * pairs of them, freq_heads 0 as 1
     const float *freqs_hi; // same shape: the angle of out[hi]; NULL: the same angle. freqs is then the angle
                            // of out[lo]
     float magnitude; // m, scalar (YaRN's attention factor); 0: 1. For a true 0 use positions' magnitudes
@@ -383,7 +384,7 @@ enum {
 
 typedef struct rope2d_plan_params {
     size_t struct_size;
-    const rope2d_spec *spec; // its structure alone counts; freqs must be there
+    const rope2d_spec *spec; // its structure alone counts; freqs must be there, and are all read
     rope2d_element in;       // of the memory that is read
     rope2d_element out;      // of the memory that is written
     rope2d_table table;

@@ -52,7 +52,7 @@ static rope2d_status enumerate(const rope2d_host *host, uint32_t *count, rope2d_
 
 static rope2d_status device_create(rope2d_device *device, const rope2d_device_params *params) {
     if (params->index != 0)
-        return rope2d_fail(&device->host, ROPE2D_ERROR_DEVICE_INDEX, "index is %u, there is 1 CPU",
+        return rope2d_fail(&device->host, ROPE2D_ERROR_DEVICE_INDEX, "index is %u; there is 1 CPU",
                            params->index);
     rope2d_cpu *cpu = rope2d_allocate(&device->host, 1, sizeof(*cpu));
     device->impl = cpu;

@@ -10,7 +10,7 @@ static rope2d_status check_context(const rope2d_cl *cl, const rope2d_opencl_devi
     size_t bytes = 0;
     CL(cl->GetContextInfo(params->context, CL_CONTEXT_DEVICES, 0, NULL, &bytes));
     if (bytes > sizeof(ids))
-        return rope2d_fail(cl->host, ROPE2D_ERROR_LIMIT, "params.context has %zu devices, the limit is %zu",
+        return rope2d_fail(cl->host, ROPE2D_ERROR_LIMIT, "params.context has %zu devices; the limit is %zu",
                            bytes / sizeof(*ids), sizeof(ids) / sizeof(*ids));
     CL(cl->GetContextInfo(params->context, CL_CONTEXT_DEVICES, bytes, ids, NULL));
     for (size_t i = 0; i < bytes / sizeof(*ids); i++) {
@@ -97,7 +97,7 @@ rope2d_status rope2d_opencl_device_adopt(const rope2d_opencl_device_params *para
                            : params->context ? "params.device"
                                              : "params.context");
     if (params->flags & ~known)
-        return rope2d_fail(&host, ROPE2D_ERROR_ENUM, "params.flags is 0x%x, this version knows 0x%x",
+        return rope2d_fail(&host, ROPE2D_ERROR_ENUM, "params.flags is 0x%x; this version knows 0x%x",
                            (unsigned)params->flags, (unsigned)known);
     return rope2d_device_adopt(ROPE2D_BACKEND_OPENCL, params->host, adopt, params, device);
 }

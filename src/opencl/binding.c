@@ -35,7 +35,7 @@ static rope2d_status check_tensors(rope2d_opencl_binding *binding,
     memset(tensors, 0, sizeof(tensors));
     for (uint32_t i = 0; i < params->tensor_count; i++) {
         if (params->tensors[i].heads == 0)
-            return rope2d_fail(&plan->device->host, ROPE2D_ERROR_HEADS, "tensors[%u].heads is 0, at least 1",
+            return rope2d_fail(&plan->device->host, ROPE2D_ERROR_HEADS, "tensors[%u].heads is 0; at least 1",
                                i);
     }
     ROPE2D_TRY(rope2d_cl_views_place(device, params, tensors, &rows, &has_pointers));
@@ -73,7 +73,7 @@ static rope2d_status lay_out_side(const rope2d_opencl_binding *binding, const ro
     if (last > UINT32_MAX)
         return rope2d_fail(&binding->plan->device->host, ROPE2D_ERROR_LIMIT,
                            "tensors: element %" PRIu64
-                           " of a buffer, the limit is %u; a sub-buffer begins later",
+                           " of a buffer; the limit is %u; a sub-buffer begins later",
                            last, (unsigned)UINT32_MAX);
     side->first = (uint32_t)(offset / rope2d_element_size(element));
     side->batch_stride = (uint32_t)batch_stride;
@@ -88,7 +88,7 @@ static rope2d_status lay_out(rope2d_opencl_binding *binding, const rope2d_opencl
     const rope2d_stage_limits limits = rope2d_cl_limits(plan);
     if (params->tokens > UINT32_MAX)
         return rope2d_fail(&plan->device->host, ROPE2D_ERROR_LIMIT,
-                           "params.tokens is %" PRIu64 ", the limit is %u", params->tokens,
+                           "params.tokens is %" PRIu64 "; the limit is %u", params->tokens,
                            (unsigned)UINT32_MAX);
     piece->tensor_count = params->tensor_count;
     piece->batch = params->batch;
@@ -122,12 +122,12 @@ static rope2d_status check_rows(rope2d_opencl_binding *binding, const rope2d_ope
     if (!params->rows && (params->row_bound > 0 || params->row_batch > 1 || params->row_tokens > 0))
         return rope2d_fail(cl->host, ROPE2D_ERROR_ROW,
                            "params.rows is NULL, with row_bound %u, row_batch %u and row_tokens %" PRIu64
-                           ": all must be 0",
+                           "; all must be 0",
                            (unsigned)params->row_bound, (unsigned)params->row_batch, params->row_tokens);
     if (!params->rows)
         return ROPE2D_OK;
     if (params->row_bound > positions->table_rows)
-        return rope2d_fail(cl->host, ROPE2D_ERROR_ROW, "params.row_bound is %u, the table has %u rows",
+        return rope2d_fail(cl->host, ROPE2D_ERROR_ROW, "params.row_bound is %u; the table has %u rows",
                            (unsigned)params->row_bound, (unsigned)positions->table_rows);
     binding->row_batch = params->row_batch == 0 ? 1 : params->row_batch;
     binding->row_tokens = params->row_tokens;
@@ -168,7 +168,7 @@ static rope2d_status check_positions(rope2d_opencl_binding *binding,
                            plan->device->info.max_buffer_range);
     ROPE2D_TRY(check_rows(binding, params));
     if (row_batch(binding) != 1 && row_batch(binding) != params->batch)
-        return rope2d_fail(host, ROPE2D_ERROR_BATCH, "params.batch is %u, that of the positions is %u",
+        return rope2d_fail(host, ROPE2D_ERROR_BATCH, "params.batch is %u; that of the positions is %u",
                            (unsigned)params->batch, (unsigned)row_batch(binding));
     return ROPE2D_OK;
 }
@@ -212,11 +212,11 @@ fail:
 static rope2d_status check_params(const rope2d_host *host, const rope2d_opencl_binding_params *params) {
     ROPE2D_TRY(rope2d_check_struct_size(host, "params", params->struct_size, sizeof(*params)));
     if (params->batch == 0)
-        return rope2d_fail(host, ROPE2D_ERROR_BATCH, "params.batch is 0, at least 1");
+        return rope2d_fail(host, ROPE2D_ERROR_BATCH, "params.batch is 0; at least 1");
     if (params->tokens == 0)
-        return rope2d_fail(host, ROPE2D_ERROR_TOKENS, "params.tokens is 0, at least 1");
+        return rope2d_fail(host, ROPE2D_ERROR_TOKENS, "params.tokens is 0; at least 1");
     if (params->tensor_count == 0 || params->tensor_count > ROPE2D_OPENCL_MAX_TENSORS)
-        return rope2d_fail(host, ROPE2D_ERROR_LIMIT, "params.tensor_count is %u, 1 to %d",
+        return rope2d_fail(host, ROPE2D_ERROR_LIMIT, "params.tensor_count is %u; 1 to %d",
                            (unsigned)params->tensor_count, ROPE2D_OPENCL_MAX_TENSORS);
     if (!params->tensors)
         return rope2d_fail(host, ROPE2D_ERROR_NULL, "params.tensors is NULL");
@@ -274,7 +274,7 @@ static rope2d_status check_range(const rope2d_opencl_binding *binding, uint64_t 
     uint64_t all = binding->row_tokens > 0 ? binding->row_tokens : binding->positions->tokens;
     if (tokens > binding->work.tokens)
         return rope2d_fail(host, ROPE2D_ERROR_TOKENS,
-                           "tokens is %" PRIu64 ", the binding's tensors hold %" PRIu64, tokens,
+                           "tokens is %" PRIu64 "; the binding's tensors hold %" PRIu64, tokens,
                            binding->work.tokens);
     if (first > all || tokens > all - first)
         return rope2d_fail(host, ROPE2D_ERROR_TOKENS,
@@ -343,7 +343,7 @@ rope2d_status rope2d_opencl_binding_dispatch(rope2d_opencl_binding *binding, uin
         return rope2d_fail(host, ROPE2D_ERROR_NULL, "dispatch is NULL");
     ROPE2D_TRY(rope2d_check_struct_size(host, "dispatch", dispatch->struct_size, sizeof(*dispatch)));
     if (tokens == 0)
-        return rope2d_fail(host, ROPE2D_ERROR_TOKENS, "tokens is 0, at least 1");
+        return rope2d_fail(host, ROPE2D_ERROR_TOKENS, "tokens is 0; at least 1");
     ROPE2D_TRY(check_range(binding, first_token, tokens));
     const binding_part all = {0, binding->piece.batch, first_token, 0, (uint32_t)tokens};
     return set_part(binding, &all, dispatch);

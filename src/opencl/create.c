@@ -134,7 +134,7 @@ static rope2d_status pick_device(rope2d_cl_device *device, uint32_t index, cl_pl
         device->id = list.ids[index];
         *platform = list.platforms[index];
     } else {
-        status = rope2d_fail(cl->host, ROPE2D_ERROR_DEVICE_INDEX, "index: %u, but OpenCL has %u devices here",
+        status = rope2d_fail(cl->host, ROPE2D_ERROR_DEVICE_INDEX, "index is %u; OpenCL has %u devices here",
                              (unsigned)index, (unsigned)list.count);
     }
     list_destroy(cl, &list);

@@ -14,7 +14,7 @@ rope2d_status rope2d_cl_staging_reserve(const rope2d_cl_device *device, rope2d_c
     rope2d_cl_staging_destroy(device, staging);
     if (bytes > SIZE_MAX)
         return rope2d_fail(cl->host, ROPE2D_ERROR_LIMIT,
-                           "staging: %llu bytes, the limit of this system is %zu", (unsigned long long)bytes,
+                           "staging: %llu bytes; the limit of this system is %zu", (unsigned long long)bytes,
                            (size_t)SIZE_MAX);
     cl_mem_flags flags = CL_MEM_READ_WRITE | (device->unified ? CL_MEM_ALLOC_HOST_PTR : 0);
     CL_MAKE(staging->memory, cl->CreateBuffer(device->context, flags, (size_t)bytes, NULL, &cl_code));
@@ -61,7 +61,7 @@ rope2d_status rope2d_cl_buffer_create(const rope2d_cl_device *device, uint64_t b
     rope2d_status status = ROPE2D_OK;
     if (bytes > SIZE_MAX)
         return rope2d_fail(cl->host, ROPE2D_ERROR_LIMIT,
-                           "buffer: %llu bytes, the limit of this system is %zu", (unsigned long long)bytes,
+                           "buffer: %llu bytes; the limit of this system is %zu", (unsigned long long)bytes,
                            (size_t)SIZE_MAX);
     // A caller's queue is not ours to write through.
     const bool copies = device->is_adopted && bytes >= 4;

@@ -38,7 +38,7 @@ static rope2d_status append_line_mark(const rope2d_host *host, rope2d_cl_source 
     char mark[MAX_PATH_TEXT];
     int size = snprintf(mark, sizeof(mark), "#line %u \"%s\"\n", line, file);
     if (size < 0 || (size_t)size >= sizeof(mark))
-        return rope2d_fail(host, ROPE2D_ERROR_COMPILE, "%s: the name is too long, the limit is %d", file,
+        return rope2d_fail(host, ROPE2D_ERROR_COMPILE, "%s: the name is too long; the limit is %d", file,
                            MAX_PATH_TEXT);
     return append(host, source, mark, (size_t)size);
 }
@@ -102,7 +102,7 @@ static rope2d_status append_file(const rope2d_device *device, const char *file, 
                            MAX_DEPTH);
     int length = snprintf(path, sizeof(path), "%s/%s", device->shader_folder, file);
     if (length < 0 || (size_t)length >= sizeof(path))
-        return rope2d_fail(host, ROPE2D_ERROR_COMPILE, "shader_folder: the path is too long, the limit is %d",
+        return rope2d_fail(host, ROPE2D_ERROR_COMPILE, "shader_folder: the path is too long; the limit is %d",
                            MAX_PATH_TEXT);
     uint64_t size = 0;
     char *text = rope2d_file_read(host, path, &size);

@@ -74,7 +74,7 @@ rope2d_status rope2d_cl_memory_check(const rope2d_cl_device *device, const char 
         return rope2d_fail(cl->host, ROPE2D_ERROR_MISMATCH, "%s is of another context than the device", name);
     CL(cl->GetMemObjectInfo(memory, CL_MEM_TYPE, sizeof(type), &type, NULL));
     if (type != CL_MEM_OBJECT_BUFFER)
-        return rope2d_fail(cl->host, ROPE2D_ERROR_MISMATCH, "%s has CL_MEM_TYPE 0x%x, must be a buffer, 0x%x",
+        return rope2d_fail(cl->host, ROPE2D_ERROR_MISMATCH, "%s has CL_MEM_TYPE 0x%x; must be a buffer, 0x%x",
                            name, (unsigned)type, (unsigned)CL_MEM_OBJECT_BUFFER);
     CL(cl->GetMemObjectInfo(memory, CL_MEM_FLAGS, sizeof(flags), &flags, NULL));
     if (flags & refused)

@@ -25,10 +25,10 @@ static rope2d_status check_allocation(const rope2d_host *host, const VkAllocatio
 static rope2d_status check_small(const rope2d_host *host, const rope2d_vulkan_place *small) {
     if (small->memory != VK_NULL_HANDLE)
         return rope2d_fail(host, ROPE2D_ERROR_MISMATCH,
-                           "params.small.memory is given, must be VK_NULL_HANDLE: it is a range of a buffer");
+                           "params.small.memory is given; must be VK_NULL_HANDLE: it is a range of a buffer");
     if (small->offset % ROPE2D_VULKAN_SMALL_ALIGNMENT != 0)
         return rope2d_fail(host, ROPE2D_ERROR_TENSOR_ALIGNMENT,
-                           "params.small.offset is %" PRIu64 ", must be a multiple of %d", small->offset,
+                           "params.small.offset is %" PRIu64 "; must be a multiple of %d", small->offset,
                            ROPE2D_VULKAN_SMALL_ALIGNMENT);
     if (small->buffer == VK_NULL_HANDLE && small->size == 0 && small->offset == 0 && small->mapped == NULL)
         return ROPE2D_OK;
@@ -36,7 +36,7 @@ static rope2d_status check_small(const rope2d_host *host, const rope2d_vulkan_pl
         return rope2d_fail(host, ROPE2D_ERROR_NULL, "params.small.%s is NULL, and the rest is not",
                            small->buffer == VK_NULL_HANDLE ? "buffer" : "mapped");
     if (small->size < ROPE2D_VULKAN_SMALL_ALIGNMENT)
-        return rope2d_fail(host, ROPE2D_ERROR_LIMIT, "params.small.size is %" PRIu64 ", at least %d",
+        return rope2d_fail(host, ROPE2D_ERROR_LIMIT, "params.small.size is %" PRIu64 "; at least %d",
                            small->size, ROPE2D_VULKAN_SMALL_ALIGNMENT);
     return ROPE2D_OK;
 }
@@ -61,10 +61,10 @@ static rope2d_status check_params(const rope2d_host *host, const rope2d_vulkan_d
     ROPE2D_TRY(check_small(host, &params->small));
     if (params->api_version != 0 && params->api_version >> 22 != 1) // variant 0, major 1
         return rope2d_fail(host, ROPE2D_ERROR_ENUM,
-                           "params.api_version is 0x%x, must be 0 or VK_API_VERSION_1_0 (0x%x) or later",
+                           "params.api_version is 0x%x; must be 0 or VK_API_VERSION_1_0 (0x%x) or later",
                            params->api_version, (unsigned)VK_API_VERSION_1_0);
     if (params->flags & ~known)
-        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "params.flags is 0x%x, this version knows 0x%x",
+        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "params.flags is 0x%x; this version knows 0x%x",
                            params->flags, known);
     return ROPE2D_OK;
 }
@@ -74,7 +74,7 @@ static rope2d_status check_family(const struct vulkan_device *vulkan, const rope
     vulkan->instance.vkGetPhysicalDeviceQueueFamilyProperties(vulkan->physical, &count, NULL);
     if (vulkan->queue_family < count)
         return ROPE2D_OK;
-    return rope2d_fail(host, ROPE2D_ERROR_DEVICE_INDEX, "params.queue_family is %u, the device has %u",
+    return rope2d_fail(host, ROPE2D_ERROR_DEVICE_INDEX, "params.queue_family is %u; the device has %u",
                        vulkan->queue_family, count);
 }
 

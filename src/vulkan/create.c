@@ -25,8 +25,8 @@ static rope2d_status pick_physical(struct vulkan_device *device, const rope2d_ho
     if (status == ROPE2D_OK && index < count)
         device->physical = list[index];
     else if (status == ROPE2D_OK)
-        status = rope2d_fail(host, ROPE2D_ERROR_DEVICE_INDEX, "index: %u, but Vulkan has %u devices", index,
-                             count);
+        status =
+            rope2d_fail(host, ROPE2D_ERROR_DEVICE_INDEX, "index is %u; Vulkan has %u devices", index, count);
     rope2d_release(host, list, capacity, sizeof(*list));
     return status;
 }

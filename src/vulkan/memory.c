@@ -292,7 +292,7 @@ rope2d_status rope2d_vulkan_range_check(const struct vulkan_device *device, cons
     if (offset <= most && size <= most - offset)
         return ROPE2D_OK;
     return rope2d_fail(&device->owner->host, ROPE2D_ERROR_TENSOR_SIZE,
-                       "%s.size is %" PRIu64 " from offset %" PRIu64 ", its buffer has at most %" PRIu64
+                       "%s.size is %" PRIu64 " from offset %" PRIu64 "; its buffer has at most %" PRIu64
                        " bytes",
                        name, size, offset, most);
 }

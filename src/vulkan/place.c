@@ -98,7 +98,7 @@ static rope2d_status check_place(const struct vulkan_device *device, const char 
                            is_image ? "memory" : "buffer");
     if (place->offset % need->alignment != 0)
         return rope2d_fail(host, ROPE2D_ERROR_TENSOR_ALIGNMENT,
-                           "places.%s.offset is %" PRIu64 ", must be a multiple of %" PRIu64, name,
+                           "places.%s.offset is %" PRIu64 "; must be a multiple of %" PRIu64, name,
                            place->offset, need->alignment);
     if (place->size < need->size)
         return rope2d_fail(host, ROPE2D_ERROR_TENSOR_SIZE,

@@ -32,7 +32,7 @@ static rope2d_status add_view(struct vulkan_update *update, uint32_t tensor, con
     const uint64_t most = rope2d_vulkan_buffer_most(update->device, view->buffer);
     if (view->size > most)
         return rope2d_fail(update->host, ROPE2D_ERROR_TENSOR_SIZE,
-                           "tensors[%u].%s.size is %" PRIu64 ", its buffer has at most %" PRIu64, tensor,
+                           "tensors[%u].%s.size is %" PRIu64 "; its buffer has at most %" PRIu64, tensor,
                            name, view->size, most);
     return ROPE2D_OK;
 }
@@ -44,7 +44,7 @@ static rope2d_status place_ranges(struct vulkan_update *update) {
         struct vulkan_address_range *range = &update->ranges[i];
         if (range->size > (uint64_t)UINTPTR_MAX / 2 - next - 2 * VULKAN_SHAPE_STEP)
             return rope2d_fail(update->host, ROPE2D_ERROR_LIMIT,
-                               "the buffers of a binding have %" PRIu64 " bytes and more, at most %" PRIu64,
+                               "the buffers of a binding have %" PRIu64 " bytes and more; at most %" PRIu64,
                                range->size, (uint64_t)UINTPTR_MAX / 2);
         range->address = next;
         next += range->size / VULKAN_SHAPE_STEP * VULKAN_SHAPE_STEP + 2 * VULKAN_SHAPE_STEP;
@@ -104,7 +104,7 @@ static rope2d_status check_no_rows(const struct vulkan_update *update) {
         return ROPE2D_OK;
     return rope2d_fail(update->host, ROPE2D_ERROR_ROW,
                        "params.rows is VK_NULL_HANDLE, with row_size %" PRIu64 ", row_offset %" PRIu64
-                       ", row_bound %u, row_batch %u and row_tokens %" PRIu64 ": all must be 0",
+                       ", row_bound %u, row_batch %u and row_tokens %" PRIu64 "; all must be 0",
                        p->row_size, p->row_offset, p->row_bound, p->row_batch, p->row_tokens);
 }
 
@@ -117,7 +117,7 @@ static rope2d_status check_rows(const rope2d_vulkan_binding *binding, const stru
     const uint64_t count = rope2d_product(rope2d_product(batch, params->row_tokens), pattern->row_axes);
     if (params->row_offset % alignment != 0)
         return rope2d_fail(update->host, ROPE2D_ERROR_TENSOR_ALIGNMENT,
-                           "params.row_offset is %" PRIu64 ", must be a multiple of %u", params->row_offset,
+                           "params.row_offset is %" PRIu64 "; must be a multiple of %u", params->row_offset,
                            alignment);
     if (count == 0 || count > INT32_MAX)
         return rope2d_fail(update->host, ROPE2D_ERROR_LIMIT,
@@ -125,12 +125,12 @@ static rope2d_status check_rows(const rope2d_vulkan_binding *binding, const stru
                            "from 1 to %d in all",
                            params->row_tokens, batch, pattern->row_axes, INT32_MAX);
     if (params->row_bound > binding->positions->table_rows)
-        return rope2d_fail(update->host, ROPE2D_ERROR_ROW, "params.row_bound is %u, the table has %u rows",
+        return rope2d_fail(update->host, ROPE2D_ERROR_ROW, "params.row_bound is %u; the table has %u rows",
                            params->row_bound, binding->positions->table_rows);
     const uint64_t most = rope2d_vulkan_buffer_most(update->device, params->rows);
     if (params->row_size > most)
         return rope2d_fail(update->host, ROPE2D_ERROR_TENSOR_SIZE,
-                           "params.row_size is %" PRIu64 ", its buffer has at most %" PRIu64,
+                           "params.row_size is %" PRIu64 "; its buffer has at most %" PRIu64,
                            params->row_size, most);
     if (params->row_offset > params->row_size ||
         count * sizeof(int32_t) > params->row_size - params->row_offset)
@@ -182,7 +182,7 @@ rope2d_status rope2d_vulkan_update_check(const rope2d_vulkan_binding *binding, s
         return rope2d_fail(update->host, ROPE2D_ERROR_NULL, "params is NULL");
     ROPE2D_TRY(rope2d_check_struct_size(update->host, "params", params->struct_size, sizeof(*params)));
     if (params->tensor_count > ROPE2D_MAX_TENSORS)
-        return rope2d_fail(update->host, ROPE2D_ERROR_LIMIT, "tensor_count is %u, the limit is %u",
+        return rope2d_fail(update->host, ROPE2D_ERROR_LIMIT, "tensor_count is %u; the limit is %u",
                            params->tensor_count, ROPE2D_MAX_TENSORS);
     if (params->tensor_count > 0 && params->tensors == NULL)
         return rope2d_fail(update->host, ROPE2D_ERROR_NULL, "tensors is NULL, tensor_count is %u",
