@@ -183,7 +183,7 @@ static void check_faults(rope2d_device *portable, rope2d_element element, bool i
 // other factor, and of nothing more.
 static void check_limit(const struct bench_limit_loop *loop, bool in_place, bool has_table, float factor,
                         float other) {
-    enum { BYTES = 64 * 37, FLOATS = 1024 };
+    enum { BYTES = 64 * 38, FLOATS = 1024 };
     _Alignas(64) static unsigned char from[BYTES], to[BYTES + 64], table_bytes[(FLOATS + 256) * 4];
     float *table = (float *)(void *)table_bytes;
     uint64_t count = BYTES / rope2d_element_size(loop->element);
@@ -196,12 +196,13 @@ static void check_limit(const struct bench_limit_loop *loop, bool in_place, bool
         memcpy(to, from, BYTES);
     struct bench_limit_part part = {.to = to,
                                     .from = in_place ? NULL : from,
-                                    .bytes = BYTES,
+                                    .bytes = has_table ? BYTES / 2 : BYTES,
                                     .factor = has_table ? 0 : factor,
                                     .other = other,
                                     .table = has_table ? table : NULL,
                                     .at = FLOATS - 64,
-                                    .mask = FLOATS - 1};
+                                    .mask = FLOATS - 1,
+                                    .second = BYTES / 2};
     loop->run[in_place][has_table](&part);
     for (unsigned i = 0; i < BYTES; ++i)
         wrong += to[i] != (from[i] ^ (factor + other < 0 && i % step == step - 1 ? 0x80 : 0));

@@ -67,21 +67,31 @@ CONVERSIONS(8)
 #define TURNED(TYPE, loaded, by)                                                                         \
     TYPE value = loaded;                                                                                 \
     TYPE turned = value * by + value * other
-#define TURN(TYPE, by)                                                                                   \
+#define TURN(TYPE, place, by)                                                                            \
     do {                                                                                                 \
-        TURNED(TYPE, from[at], by);                                                                      \
-        to[at] = turned;                                                                                 \
+        TURNED(TYPE, from[place], by);                                                                   \
+        to[place] = turned;                                                                              \
     } while (0)
-#define CONVERT(n, t, by)                                                                                \
+#define CONVERT(n, t, place, by)                                                                         \
     do {                                                                                                 \
-        TURNED(float##n, widen_##t##_##n(from[at]), by);                                                 \
-        to[at] = narrow_##t##_##n(turned);                                                               \
+        TURNED(float##n, widen_##t##_##n(from[place]), by);                                              \
+        to[place] = narrow_##t##_##n(turned);                                                            \
     } while (0)
-#define CONVERTER(n, by)                                                                                 \
+#define CONVERTER(n, place, by)                                                                          \
     do {                                                                                                 \
-        TURNED(float##n, vload_half##n(at, (__global const half *)from), by);                            \
-        vstore_half##n##_rte(turned, at, (__global half *)to);                                           \
+        TURNED(float##n, vload_half##n(place, (__global const half *)from), by);                         \
+        vstore_half##n##_rte(turned, place, (__global half *)to);                                        \
     } while (0)
+// What is read of a table serves q and k, `count` further on.
+#define BOTH(TYPE, factors, of_q, of_k)                                                                  \
+    do {                                                                                                 \
+        TYPE by = factors;                                                                               \
+        of_q;                                                                                            \
+        of_k;                                                                                            \
+    } while (0)
+#define TURN_BOTH(TYPE, factors)    BOTH(TYPE, factors, TURN(TYPE, at, by), TURN(TYPE, at + count, by))
+#define CONVERT_BOTH(n, t)          BOTH(float##n, FACTORS(n), CONVERT(n, t, at, by), CONVERT(n, t, at + count, by))
+#define CONVERTER_BOTH(n)           BOTH(float##n, FACTORS(n), CONVERTER(n, at, by), CONVERTER(n, at + count, by))
 #define FACTORS(n) vload##n((n * at & mask) / n, table)
 
 #if KIND == 0
@@ -92,30 +102,30 @@ KERNELS(scale, 4, float, MULTIPLY(factor))
 KERNELS(scale, 8, float2, MULTIPLY(factor))
 KERNELS(scale, 16, float4, MULTIPLY(factor))
 #elif KIND == 1
-KERNELS(f32, 4, float, TURN(float, factor))
-KERNELS(f32, 8, float2, TURN(float2, factor))
-KERNELS(f32, 16, float4, TURN(float4, factor))
-KERNELS(f32_table, 4, float, TURN(float, table[at & mask]))
-KERNELS(f32_table, 8, float2, TURN(float2, FACTORS(2)))
-KERNELS(f32_table, 16, float4, TURN(float4, FACTORS(4)))
+KERNELS(f32, 4, float, TURN(float, at, factor))
+KERNELS(f32, 8, float2, TURN(float2, at, factor))
+KERNELS(f32, 16, float4, TURN(float4, at, factor))
+KERNELS(f32_table, 4, float, TURN_BOTH(float, table[at & mask]))
+KERNELS(f32_table, 8, float2, TURN_BOTH(float2, FACTORS(2)))
+KERNELS(f32_table, 16, float4, TURN_BOTH(float4, FACTORS(4)))
 #elif KIND == 2
-KERNELS(f16, 4, ushort2, CONVERT(2, f16, factor))
-KERNELS(f16, 8, ushort4, CONVERT(4, f16, factor))
-KERNELS(f16, 16, ushort8, CONVERT(8, f16, factor))
-KERNELS(f16_table, 4, ushort2, CONVERT(2, f16, FACTORS(2)))
-KERNELS(f16_table, 8, ushort4, CONVERT(4, f16, FACTORS(4)))
-KERNELS(f16_table, 16, ushort8, CONVERT(8, f16, FACTORS(8)))
-KERNELS(f16_converter, 4, ushort2, CONVERTER(2, factor))
-KERNELS(f16_converter, 8, ushort4, CONVERTER(4, factor))
-KERNELS(f16_converter, 16, ushort8, CONVERTER(8, factor))
-KERNELS(f16_converter_table, 4, ushort2, CONVERTER(2, FACTORS(2)))
-KERNELS(f16_converter_table, 8, ushort4, CONVERTER(4, FACTORS(4)))
-KERNELS(f16_converter_table, 16, ushort8, CONVERTER(8, FACTORS(8)))
+KERNELS(f16, 4, ushort2, CONVERT(2, f16, at, factor))
+KERNELS(f16, 8, ushort4, CONVERT(4, f16, at, factor))
+KERNELS(f16, 16, ushort8, CONVERT(8, f16, at, factor))
+KERNELS(f16_table, 4, ushort2, CONVERT_BOTH(2, f16))
+KERNELS(f16_table, 8, ushort4, CONVERT_BOTH(4, f16))
+KERNELS(f16_table, 16, ushort8, CONVERT_BOTH(8, f16))
+KERNELS(f16_converter, 4, ushort2, CONVERTER(2, at, factor))
+KERNELS(f16_converter, 8, ushort4, CONVERTER(4, at, factor))
+KERNELS(f16_converter, 16, ushort8, CONVERTER(8, at, factor))
+KERNELS(f16_converter_table, 4, ushort2, CONVERTER_BOTH(2))
+KERNELS(f16_converter_table, 8, ushort4, CONVERTER_BOTH(4))
+KERNELS(f16_converter_table, 16, ushort8, CONVERTER_BOTH(8))
 #else
-KERNELS(bf16, 4, ushort2, CONVERT(2, bf16, factor))
-KERNELS(bf16, 8, ushort4, CONVERT(4, bf16, factor))
-KERNELS(bf16, 16, ushort8, CONVERT(8, bf16, factor))
-KERNELS(bf16_table, 4, ushort2, CONVERT(2, bf16, FACTORS(2)))
-KERNELS(bf16_table, 8, ushort4, CONVERT(4, bf16, FACTORS(4)))
-KERNELS(bf16_table, 16, ushort8, CONVERT(8, bf16, FACTORS(8)))
+KERNELS(bf16, 4, ushort2, CONVERT(2, bf16, at, factor))
+KERNELS(bf16, 8, ushort4, CONVERT(4, bf16, at, factor))
+KERNELS(bf16, 16, ushort8, CONVERT(8, bf16, at, factor))
+KERNELS(bf16_table, 4, ushort2, CONVERT_BOTH(2, bf16))
+KERNELS(bf16_table, 8, ushort4, CONVERT_BOTH(4, bf16))
+KERNELS(bf16_table, 16, ushort8, CONVERT_BOTH(8, bf16))
 #endif

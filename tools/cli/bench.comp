@@ -41,18 +41,16 @@ layout(set = 0, binding = 2, std430) readonly buffer Table {
     B_ENTRY table[];
 };
 layout(push_constant) uniform Sizes {
-    uint count;    // of lanes' loads
+    uint count;    // of lanes' loads; with a table of q's, each of which goes with k's
     uint groups_x; // in a row of the grid
     uint mask;     // of the table's entries
     float factor, other;
 };
 
-#if B_MOVE == 2
+#if B_TABLE
 // The factors of four numbers of a lane's load: the first, or the next four.
 vec4 factors(uint at, uint part) {
-#if !B_TABLE
-    return vec4(factor);
-#elif B_NUMBERS == 1
+#if B_NUMBERS == 1
     return vec4(table[at & mask]);
 #elif B_NUMBERS == 2
     return table[at & mask].xyxy;
@@ -60,6 +58,9 @@ vec4 factors(uint at, uint part) {
     return table[(at * (B_NUMBERS / 4) + part) & mask];
 #endif
 }
+#endif
+
+#if B_MOVE == 2
 
 // As in a rotation nothing is fused.
 vec2 turned(vec2 value, vec2 by) {
@@ -80,26 +81,35 @@ uint limit(uint word, vec2 by) {
 }
 #endif
 
-B_WORD moved(B_WORD words, uint at) {
+// Of a limit `by` and `next` are what the first four numbers and the next are multiplied by.
+B_WORD moved(B_WORD words, vec4 by, vec4 next) {
 #if B_MOVE == 0
     return words;
 #elif B_MOVE == 1
     return floatBitsToUint(uintBitsToFloat(words) * factor);
 #elif B_WIDTH == 1
-    return limit(words, factors(at, 0).xy);
+    return limit(words, by.xy);
 #elif B_WIDTH == 2 && B_ELEMENT == 0
-    vec4 by = factors(at, 0);
     return uvec2(limit(words.x, by.xx), limit(words.y, by.yy));
 #elif B_WIDTH == 2
-    vec4 by = factors(at, 0);
     return uvec2(limit(words.x, by.xy), limit(words.y, by.zw));
 #elif B_ELEMENT == 0
-    vec4 by = factors(at, 0);
     return uvec4(limit(words.x, by.xx), limit(words.y, by.yy), limit(words.z, by.zz), limit(words.w, by.ww));
 #else
-    vec4 by = factors(at, 0), next = factors(at, 1);
     return uvec4(limit(words.x, by.xy), limit(words.y, by.zw), limit(words.z, next.xy), limit(words.w, next.zw));
 #endif
+}
+
+void move_at(uint at) {
+    vec4 by = vec4(factor), next = by;
+#if B_TABLE
+    by = factors(at, 0);
+#if B_NUMBERS == 8
+    next = factors(at, 1);
+#endif
+    to[at + count] = moved(from[at + count], by, next);
+#endif
+    to[at] = moved(from[at], by, next);
 }
 
 void main() {
@@ -107,7 +117,7 @@ void main() {
     uint at = group * gl_WorkGroupSize.x * B_ITEMS + gl_LocalInvocationID.x;
     for (uint i = 0u; i < B_ITEMS; ++i) {
         if (at < count)
-            to[at] = moved(from[at], at);
+            move_at(at);
         at += gl_WorkGroupSize.x;
     }
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench_engine.h"
+#include "bench_kinds.h"
 #include "bench_limits.h"
 #include "bench_loops.h"
 #include "cpu/vector.h"
@@ -228,13 +228,15 @@ static void limit_part(const struct moving *moving, uint64_t begin, uint64_t end
         .table = moving->cpu->table,
         .at = begin / moving->element_size,
         .mask = moving->table_floats - 1,
+        .second = moving->bytes / BENCH_TENSORS,
     };
     loop->run[in_place][part.table != NULL](&part);
 }
 
 static void move_part(void *data, uint32_t index) {
     const struct moving *moving = data;
-    uint64_t lines = moving->bytes / 64;
+    bool has_table = moving->table_floats && bench_is_limit(moving->move); // then k goes with q
+    uint64_t lines = moving->bytes / 64 / (has_table ? BENCH_TENSORS : 1);
     uint64_t begin = lines * index / moving->tasks * 64;
     uint64_t end = lines * (index + 1) / moving->tasks * 64;
     if (moving->move == BENCH_DRIVER_COPY)

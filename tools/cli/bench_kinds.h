@@ -21,6 +21,11 @@ static inline bool bench_is_limit(enum bench_move move) {
     return move == BENCH_LIMIT_IN || move == BENCH_LIMIT_OUT;
 }
 
+// Then k goes with q: what is read of the table serves both.
+static inline bool bench_reads_table(const struct bench_engine *engine, enum bench_move move) {
+    return bench_is_limit(move) && engine->table_floats > 0;
+}
+
 static inline bool bench_is_in_place(enum bench_move move) {
     return move == BENCH_SCALE || move == BENCH_LIMIT_IN;
 }

@@ -37,26 +37,33 @@ static inline uint32_t narrowed(rope2d_element element, float value) {
 }
 
 // In C, as the compiler likes it: `block` elements at a time, and what is left one by one. In place there is
-// one pointer, lest the compiler believe in two that overlap.
+// one pointer, lest the compiler believe in two that overlap. With a table as many of k follow those of q.
 #define TURN(element, has_table, i, j)                                                                       \
     narrowed(element, turned(widened(element, from[(i) + (j)]), by[(has_table) ? (j) : 0], other))
 // NOLINTBEGIN(bugprone-macro-parentheses): a type takes none.
+#define BLOCK(word, element, i, count, has_table)                                                            \
+    do {                                                                                                     \
+        by = (has_table) ? part->table + ((part->at + (i)) & part->mask) : by;                               \
+        for (uint64_t j = 0; j < (count); ++j)                                                               \
+            to[(i) + j] = (word)TURN(element, has_table, i, j);                                              \
+        for (uint64_t j = 0; (has_table) && j < (count); ++j)                                                \
+            to[second + (i) + j] = (word)TURN(element, has_table, second + (i), j);                          \
+    } while (0)
 #define LOOP(name, word, element, block, ahead, in_place, has_table)                                         \
     static void name(const struct bench_limit_part *part) {                                                  \
         word *to = part->to;                                                                                 \
         const word *from = (in_place) ? to : part->from;                                                     \
         const uint64_t count = part->bytes / sizeof *to, whole = count / (block) * (block);                  \
+        const uint64_t second = part->second / sizeof *to;                                                   \
         const float *by = &part->factor, other = part->other;                                                \
         for (uint64_t i = 0; i < whole; i += (block)) {                                                      \
-            by = (has_table) ? part->table + ((part->at + i) & part->mask) : by;                             \
             if (ahead)                                                                                       \
                 BENCH_FETCH((const char *)(from + i) + BENCH_AHEAD);                                         \
-            for (uint64_t j = 0; j < (block); ++j)                                                           \
-                to[i + j] = (word)TURN(element, has_table, i, j);                                            \
+            if ((ahead) && (has_table))                                                                      \
+                BENCH_FETCH((const char *)(from + second + i) + BENCH_AHEAD);                                \
+            BLOCK(word, element, i, block, has_table);                                                       \
         }                                                                                                    \
-        by = (has_table) ? part->table + ((part->at + whole) & part->mask) : by;                             \
-        for (uint64_t j = 0; j < count - whole; ++j)                                                         \
-            to[whole + j] = (word)TURN(element, has_table, whole, j);                                        \
+        BLOCK(word, element, whole, count - whole, has_table);                                               \
     }
 // NOLINTEND(bugprone-macro-parentheses)
 #define LOOPS(name, word, element, block, ahead)                                                             \

@@ -18,6 +18,7 @@ struct bench_limit_part {
     float factor, other; // each number becomes the sum of its products with both
     const float *table;  // instead of the first a factor for each element
     uint64_t at, mask;   // of the first element's, and what its numbers are taken modulo, less one
+    uint64_t second;     // with a table: bytes from q to k, of which as many are multiplied by the same
 };
 
 typedef void bench_limit_run(const struct bench_limit_part *part);

@@ -19,24 +19,25 @@ static bool has_avx512(void) {
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
-// What all numbers are multiplied by.
+// What a step's numbers are multiplied by: the first and the second vector of them each by its own, and all
+// by the other.
 struct factors_8 {
-    __m256 factor, other;
+    __m256 low, high, other;
 };
 
 AVX2 INLINE struct factors_8 factors_8(const struct bench_limit_part *part) {
-    return (struct factors_8){_mm256_set1_ps(part->factor), _mm256_set1_ps(part->other)};
+    __m256 factor = _mm256_set1_ps(part->factor);
+    return (struct factors_8){factor, factor, _mm256_set1_ps(part->other)};
 }
 
-// `by`: a factor for each element, or NULL: all by the same.
-AVX2 INLINE __m256 turned_8(__m256 value, const float *by, const struct factors_8 *all) {
-    __m256 factor = by ? _mm256_load_ps(by) : all->factor;
-    return _mm256_add_ps(_mm256_mul_ps(value, factor), _mm256_mul_ps(value, all->other));
+AVX2 INLINE struct factors_8 read_8(const float *table, const struct factors_8 *all) {
+    return (struct factors_8){_mm256_load_ps(table), _mm256_load_ps(table + 8), all->other};
 }
 
-// Of a table the next.
-AVX2 INLINE const float *past(const float *by, int count) {
-    return by ? by + count : by;
+// Compilers would read the number twice, once for each product.
+AVX2 INLINE __m256 turned_8(__m256 value, __m256 factor, __m256 other) {
+    __asm__("" : "+x"(value));
+    return _mm256_add_ps(_mm256_mul_ps(value, factor), _mm256_mul_ps(value, other));
 }
 
 AVX2 INLINE void store_32(void *to, __m256i value, bool stream) {
@@ -46,17 +47,15 @@ AVX2 INLINE void store_32(void *to, __m256i value, bool stream) {
         _mm256_store_si256(to, value);
 }
 
-AVX2 INLINE void f32_32(void *to, const void *from, const float *by, const struct factors_8 *all,
-                        bool stream) {
-    __m256 value = turned_8(_mm256_load_ps(from), by, all);
+AVX2 INLINE void f32_32(void *to, const void *from, const struct factors_8 *by, bool stream) {
+    __m256 value = turned_8(_mm256_load_ps(from), by->low, by->other);
     store_32(to, _mm256_castps_si256(value), stream);
 }
 
-AVX2 INLINE void f16_32(void *to, const void *from, const float *by, const struct factors_8 *all,
-                        bool stream) {
+AVX2 INLINE void f16_32(void *to, const void *from, const struct factors_8 *by, bool stream) {
     const __m128i *in = from;
-    __m256 low = turned_8(_mm256_cvtph_ps(_mm_load_si128(in)), by, all);
-    __m256 high = turned_8(_mm256_cvtph_ps(_mm_load_si128(in + 1)), past(by, 8), all);
+    __m256 low = turned_8(_mm256_cvtph_ps(_mm_load_si128(in)), by->low, by->other);
+    __m256 high = turned_8(_mm256_cvtph_ps(_mm_load_si128(in + 1)), by->high, by->other);
     store_32(to,
              _mm256_setr_m128i(_mm256_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT),
                                _mm256_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT)),
@@ -71,28 +70,32 @@ AVX2 INLINE __m256i rounded_8(__m256 value) {
 }
 
 // Words as they lie: even and odd elements apart.
-AVX2 INLINE void bf16_32(void *to, const void *from, const float *by, const struct factors_8 *all,
-                         bool stream) {
+AVX2 INLINE void bf16_32(void *to, const void *from, const struct factors_8 *by, bool stream) {
     __m256i words = _mm256_load_si256(from), high = _mm256_set1_epi32((int)0xffff0000u);
     __m256 even = _mm256_castsi256_ps(_mm256_slli_epi32(words, 16));
     __m256 odd = _mm256_castsi256_ps(_mm256_and_si256(words, high));
-    __m256i even_bits = _mm256_srli_epi32(rounded_8(turned_8(even, by, all)), 16);
-    __m256i odd_bits = rounded_8(turned_8(odd, past(by, 8), all));
+    __m256i even_bits = _mm256_srli_epi32(rounded_8(turned_8(even, by->low, by->other)), 16);
+    __m256i odd_bits = rounded_8(turned_8(odd, by->high, by->other));
     store_32(to, _mm256_blend_epi16(even_bits, odd_bits, 0xaa), stream);
 }
 
 // The same for 64 bytes.
 struct factors_16 {
-    __m512 factor, other;
+    __m512 low, high, other;
 };
 
 AVX512 INLINE struct factors_16 factors_16(const struct bench_limit_part *part) {
-    return (struct factors_16){_mm512_set1_ps(part->factor), _mm512_set1_ps(part->other)};
+    __m512 factor = _mm512_set1_ps(part->factor);
+    return (struct factors_16){factor, factor, _mm512_set1_ps(part->other)};
 }
 
-AVX512 INLINE __m512 turned_16(__m512 value, const float *by, const struct factors_16 *all) {
-    __m512 factor = by ? _mm512_load_ps(by) : all->factor;
-    return _mm512_add_ps(_mm512_mul_ps(value, factor), _mm512_mul_ps(value, all->other));
+AVX512 INLINE struct factors_16 read_16(const float *table, const struct factors_16 *all) {
+    return (struct factors_16){_mm512_load_ps(table), _mm512_load_ps(table + 16), all->other};
+}
+
+AVX512 INLINE __m512 turned_16(__m512 value, __m512 factor, __m512 other) {
+    __asm__("" : "+v"(value));
+    return _mm512_add_ps(_mm512_mul_ps(value, factor), _mm512_mul_ps(value, other));
 }
 
 AVX512 INLINE void store_64(void *to, __m512i value, bool stream) {
@@ -102,68 +105,79 @@ AVX512 INLINE void store_64(void *to, __m512i value, bool stream) {
         _mm512_store_si512(to, value);
 }
 
-AVX512 INLINE void f32_64(void *to, const void *from, const float *by, const struct factors_16 *all,
-                          bool stream) {
-    __m512 value = turned_16(_mm512_load_ps(from), by, all);
+AVX512 INLINE void f32_64(void *to, const void *from, const struct factors_16 *by, bool stream) {
+    __m512 value = turned_16(_mm512_load_ps(from), by->low, by->other);
     store_64(to, _mm512_castps_si512(value), stream);
 }
 
-AVX512 INLINE void f16_64(void *to, const void *from, const float *by, const struct factors_16 *all,
-                          bool stream) {
+AVX512 INLINE void f16_64(void *to, const void *from, const struct factors_16 *by, bool stream) {
     const __m256i *in = from;
-    __m512 low = turned_16(_mm512_cvtph_ps(_mm256_load_si256(in)), by, all);
-    __m512 high = turned_16(_mm512_cvtph_ps(_mm256_load_si256(in + 1)), past(by, 16), all);
-    char *out = to;
-    store_32(out, _mm512_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT), stream);
-    store_32(out + 32, _mm512_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT), stream);
+    __m512 low = turned_16(_mm512_cvtph_ps(_mm256_load_si256(in)), by->low, by->other);
+    __m512 high = turned_16(_mm512_cvtph_ps(_mm256_load_si256(in + 1)), by->high, by->other);
+    __m512i first = _mm512_castsi256_si512(_mm512_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT));
+    store_64(to, _mm512_inserti64x4(first, _mm512_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT), 1), stream);
 }
 
-AVX512 INLINE __m512i rounded_16(__m512 value) {
-    __m512i bits = _mm512_castps_si512(value);
-    __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-    return _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+// To nearest even, even and odd elements together: the upper halves, one more where the lower half with the
+// upper's last bit is more than a half.
+AVX512 INLINE __m512i joined_16(__m512 even, __m512 odd) {
+    const __mmask32 odds = 0xaaaaaaaau;
+    __m512i e = _mm512_castps_si512(even), o = _mm512_castps_si512(odd), one = _mm512_set1_epi16(1);
+    __m512i upper = _mm512_mask_mov_epi16(_mm512_srli_epi32(e, 16), odds, o);
+    __m512i lower = _mm512_mask_mov_epi16(e, odds, _mm512_slli_epi32(o, 16));
+    __m512i rest = _mm512_ternarylogic_epi32(lower, upper, one, 0xf8); // lower | (upper & one)
+    __mmask32 up = _mm512_cmpgt_epu16_mask(rest, _mm512_set1_epi16(INT16_MIN));
+    return _mm512_mask_add_epi16(upper, up, upper, one);
 }
 
-AVX512 INLINE void bf16_64(void *to, const void *from, const float *by, const struct factors_16 *all,
-                           bool stream) {
+AVX512 INLINE void bf16_64(void *to, const void *from, const struct factors_16 *by, bool stream) {
     __m512i words = _mm512_load_si512(from), high = _mm512_set1_epi32((int)0xffff0000u);
     __m512 even = _mm512_castsi512_ps(_mm512_slli_epi32(words, 16));
     __m512 odd = _mm512_castsi512_ps(_mm512_and_si512(words, high));
-    __m512i even_bits = _mm512_srli_epi32(rounded_16(turned_16(even, by, all)), 16);
-    __m512i odd_bits = rounded_16(turned_16(odd, past(by, 16), all));
-    store_64(to, _mm512_mask_mov_epi16(even_bits, 0xaaaaaaaau, odd_bits), stream);
+    store_64(to, joined_16(turned_16(even, by->low, by->other), turned_16(odd, by->high, by->other)), stream);
 }
 
-// A turn is four lines: the rest goes line by line.
-#define LOOP(name, attributes, vector, factors, step, size, in_place, has_table, stream, ahead)              \
-    attributes static void name(const struct bench_limit_part *part) {                                       \
-        char *to = part->to;                                                                                 \
-        const char *from = (in_place) ? to : part->from;                                                     \
-        const struct factors all = factors(part);                                                            \
+// A turn is four lines: the rest goes line by line. What is read of the table serves q and k. Nothing that a
+// store might change is read again: `part` is a copy.
+#define STEP(factors, read, step, size, place, table, has_table, stream)                                     \
+    do {                                                                                                     \
+        const struct factors by = (has_table) ? read(table, &all) : all;                                     \
+        step(to + (place), from + (place), &by, stream);                                                     \
+        if (has_table)                                                                                       \
+            step(to_k + (place), from_k + (place), &by, stream);                                             \
+    } while (0)
+#define LOOP(name, attributes, vector, factors, read, step, size, in_place, has_table, stream, ahead)        \
+    attributes static void name(const struct bench_limit_part *given) {                                      \
+        const struct bench_limit_part part = *given;                                                         \
+        char *to = part.to, *to_k = to + part.second;                                                        \
+        const char *from = (in_place) ? to : part.from, *from_k = from + part.second;                        \
+        const struct factors all = factors(&part);                                                           \
         const uint64_t turn = 4 * BENCH_LINE, width = sizeof(vector);                                        \
         uint64_t i = 0;                                                                                      \
-        for (; i + turn <= part->bytes; i += turn) {                                                         \
+        for (; i + turn <= part.bytes; i += turn) {                                                          \
+            const float *table = (has_table) ? part.table + ((part.at + i / (size)) & part.mask) : NULL;     \
             for (uint64_t line = 0; (ahead) && line < 4; ++line)                                             \
                 BENCH_FETCH(from + i + BENCH_AHEAD + line * BENCH_LINE);                                     \
-            const float *by = (has_table) ? part->table + ((part->at + i / (size)) & part->mask) : NULL;     \
+            for (uint64_t line = 0; (ahead) && (has_table) && line < 4; ++line)                              \
+                BENCH_FETCH(from_k + i + BENCH_AHEAD + line * BENCH_LINE);                                   \
             for (uint64_t j = 0; j < turn; j += width)                                                       \
-                step(to + i + j, from + i + j, (has_table) ? by + j / (size) : NULL, &all, stream);          \
+                STEP(factors, read, step, size, i + j, table + j / (size), has_table, stream);               \
         }                                                                                                    \
-        for (; i < part->bytes; i += width)                                                                  \
-            step(to + i, from + i,                                                                           \
-                 (has_table) ? part->table + ((part->at + i / (size)) & part->mask) : NULL, &all, stream);   \
+        for (; i < part.bytes; i += width)                                                                   \
+            STEP(factors, read, step, size, i, part.table + ((part.at + i / (size)) & part.mask), has_table, \
+                 stream);                                                                                    \
         if (stream)                                                                                          \
             _mm_sfence();                                                                                    \
     }
-#define LOOPS(name, attributes, vector, factors, step, size)                                                 \
-    LOOP(name##_out, attributes, vector, factors, step, size, false, false, false, false)                    \
-    LOOP(name##_out_table, attributes, vector, factors, step, size, false, true, false, false)               \
-    LOOP(name##_in, attributes, vector, factors, step, size, true, false, false, false)                      \
-    LOOP(name##_in_table, attributes, vector, factors, step, size, true, true, false, false)                 \
-    LOOP(name##_stream, attributes, vector, factors, step, size, false, false, true, false)                  \
-    LOOP(name##_stream_table, attributes, vector, factors, step, size, false, true, true, false)             \
-    LOOP(name##_ahead, attributes, vector, factors, step, size, true, false, false, true)                    \
-    LOOP(name##_ahead_table, attributes, vector, factors, step, size, true, true, false, true)
+#define LOOPS(name, attributes, vector, factors, read, step, size)                                           \
+    LOOP(name##_out, attributes, vector, factors, read, step, size, false, false, false, false)              \
+    LOOP(name##_out_table, attributes, vector, factors, read, step, size, false, true, false, false)         \
+    LOOP(name##_in, attributes, vector, factors, read, step, size, true, false, false, false)                \
+    LOOP(name##_in_table, attributes, vector, factors, read, step, size, true, true, false, false)           \
+    LOOP(name##_stream, attributes, vector, factors, read, step, size, false, false, true, false)            \
+    LOOP(name##_stream_table, attributes, vector, factors, read, step, size, false, true, true, false)       \
+    LOOP(name##_ahead, attributes, vector, factors, read, step, size, true, false, false, true)              \
+    LOOP(name##_ahead_table, attributes, vector, factors, read, step, size, true, true, false, true)
 // Streaming stores only where nothing is read from the line before, fetching ahead only there.
 #define LOOP_NAMES(title, element, is_here, name)                                                            \
     {title, element, is_here, {{name##_out, name##_out_table}, {name##_in, name##_in_table}}},               \
@@ -175,12 +189,12 @@ AVX512 INLINE void bf16_64(void *to, const void *from, const float *by, const st
         }                                                                                                    \
     }
 
-LOOPS(f32_avx2, AVX2, __m256, factors_8, f32_32, 4)
-LOOPS(f16_avx2, AVX2, __m256, factors_8, f16_32, 2)
-LOOPS(bf16_avx2, AVX2, __m256, factors_8, bf16_32, 2)
-LOOPS(f32_avx512, AVX512, __m512, factors_16, f32_64, 4)
-LOOPS(f16_avx512, AVX512, __m512, factors_16, f16_64, 2)
-LOOPS(bf16_avx512, AVX512, __m512, factors_16, bf16_64, 2)
+LOOPS(f32_avx2, AVX2, __m256, factors_8, read_8, f32_32, 4)
+LOOPS(f16_avx2, AVX2, __m256, factors_8, read_8, f16_32, 2)
+LOOPS(bf16_avx2, AVX2, __m256, factors_8, read_8, bf16_32, 2)
+LOOPS(f32_avx512, AVX512, __m512, factors_16, read_16, f32_64, 4)
+LOOPS(f16_avx512, AVX512, __m512, factors_16, read_16, f16_64, 2)
+LOOPS(bf16_avx512, AVX512, __m512, factors_16, read_16, bf16_64, 2)
 
 const struct bench_limit_loop bench_limits_x86[] = {
     LOOP_NAMES("AVX2", ROPE2D_F32, has_avx2, f32_avx2),

@@ -94,7 +94,9 @@ static cl_int enqueue_kernel(struct bench_engine *engine, enum bench_move move, 
     struct opencl *opencl = engine->impl;
     cl_mem from = bench_opencl_buffer(opencl, set, BENCH_IN);
     cl_mem to = bench_is_in_place(move) ? from : bench_opencl_buffer(opencl, set, BENCH_OUT);
-    cl_uint count = (cl_uint)(engine->bytes / width_of(shape)), mask = (cl_uint)engine->table_floats - 1;
+    cl_uint tensors = bench_reads_table(engine, move) ? BENCH_TENSORS : 1;
+    cl_uint count = (cl_uint)(engine->bytes / tensors / width_of(shape)),
+            mask = (cl_uint)engine->table_floats - 1;
     cl_float factor = bench_is_limit(move) ? (cl_float)BENCH_FACTOR : -1, other = (cl_float)BENCH_OTHER;
     size_t local = group_of(engine, shape), each = local * items_of(shape);
     size_t global = (count + each - 1) / each * local;

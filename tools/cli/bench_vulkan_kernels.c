@@ -198,14 +198,16 @@ static uint32_t mask_of(const struct bench_engine *engine, struct shape shape) {
     return (uint32_t)(engine->table_floats / (numbers < 4 ? numbers : 4)) - 1;
 }
 
-static void dispatch(const struct bench_engine *engine, bool is_limit, struct shape shape, uint64_t bytes) {
+static void dispatch(const struct bench_engine *engine, enum bench_move move, struct shape shape,
+                     uint64_t bytes) {
     const struct vulkan *vulkan = engine->impl;
-    uint32_t words = (uint32_t)(bytes >> (2 + shape.width));
+    uint32_t tensors = bench_reads_table(engine, move) ? BENCH_TENSORS : 1;
+    uint32_t words = (uint32_t)(bytes / tensors >> (2 + shape.width));
     uint32_t each = group_size(vulkan, shape.group) * item_counts[shape.items];
     uint32_t groups = words / each + (words % each != 0), most = vulkan->limits.maxComputeWorkGroupCount[0];
     uint32_t rows = groups / most + (groups % most != 0);
     struct sizes sizes = {words, groups < most ? groups : most, mask_of(engine, shape),
-                          is_limit ? (float)BENCH_FACTOR : -1.0f, (float)BENCH_OTHER};
+                          bench_is_limit(move) ? (float)BENCH_FACTOR : -1.0f, (float)BENCH_OTHER};
     vkCmdPushConstants(vulkan->commands, vulkan->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof sizes,
                        &sizes);
     vkCmdDispatch(vulkan->commands, sizes.groups_x, rows, 1);
@@ -222,7 +224,7 @@ int bench_vulkan_record_bare(struct bench_engine *engine, double *seconds) {
     vkCmdBindPipeline(vulkan->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     vkCmdBindDescriptorSets(vulkan->commands, VK_PIPELINE_BIND_POINT_COMPUTE, vulkan->layout, 0, 1,
                             vulkan->descriptors, 2, offsets);
-    dispatch(engine, false, shape_of(0), vulkan->chunk);
+    dispatch(engine, BENCH_COPY, shape_of(0), vulkan->chunk);
     *seconds = seconds_now() - begin;
     return STATUS_OK;
 }
@@ -252,7 +254,7 @@ int bench_vulkan_move(struct bench_engine *engine, enum bench_move move, uint32_
         uint32_t offsets[] = {(uint32_t)at, (uint32_t)at};
         vkCmdBindDescriptorSets(vulkan->commands, VK_PIPELINE_BIND_POINT_COMPUTE, vulkan->layout, 0, 1,
                                 &vulkan->descriptors[2 * set + in_place], 2, offsets);
-        dispatch(engine, bench_is_limit(move), shape_of(shape), left < vulkan->chunk ? left : vulkan->chunk);
+        dispatch(engine, move, shape_of(shape), left < vulkan->chunk ? left : vulkan->chunk);
     }
     return bench_vulkan_submit(engine, sample);
 }
