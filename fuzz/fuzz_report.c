@@ -1,32 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
 // `rope2d report merge` on a file that somebody sent: what it prints, the JSON and the page that it writes.
+#include "page.h"
 #include "place.h"
 #include "target.h"
 
 #include "tools/cli/verbs.h"
 #include "tools/verify/text_file.h"
 
-#include <string.h>
-
 static const char own[] =
     "{\"format\":\"rope2d-verify\",\"format_version\":1,\"passed\":true,\"devices\":[]}";
-
-static void count(const char *text, const char *what, unsigned expected) {
-    unsigned found = 0;
-    for (const char *at = strstr(text, what); at; at = strstr(at + 1, what))
-        found++;
-    FUZZ_PROMISE(found == expected);
-}
-
-// Whatever the names are, the page has its own two scripts.
-static void check_page(void) {
-    char *text = NULL;
-    FUZZ_PROMISE(text_file_read("page.html", &text) == 0);
-    count(text, "<script", 2);
-    count(text, "</script", 2);
-    text_file_free(text);
-}
 
 static void check_json(void) {
     cJSON *json = NULL;
@@ -49,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const int status = verb_report.run(7, arguments);
     FUZZ_PROMISE(status >= 0 && status <= 3);
     if (status < 2) {
-        check_page();
+        page_check_html("page.html");
         check_json();
     } else {
         FUZZ_PROMISE(!text_file_is_there("page.html") && !text_file_is_there("merged.json"));
