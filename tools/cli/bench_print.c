@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "bench_target.h"
 #include "job.h"
@@ -136,7 +137,7 @@ static void print_target(const struct bench_target *target) {
         printf("misses by %.3g: %s\n",
                target->worst > target->limit ? target->worst - target->limit : target->limit - target->worst,
                target->where);
-    if (!target->rows_unexplained)
+    if (!target->rows_unexplained || strcmp(target->where, unexplained->where) == 0)
         return;
     snprintf(limit, sizeof limit, "-");
     if (unexplained->reached > 0)
@@ -150,9 +151,11 @@ uint32_t bench_print_targets(const struct bench_results *results) {
     uint32_t count = bench_targets(results, targets), missed = 0;
     printf("\nOf the rows: those that meet the target, those explained, which miss it but run as fast as "
            "their own "
-           "limit (at least\n0.95; of times at most 5 %% more), and those left. Limit: what the limit makes "
-           "of the "
-           "row's place, the in-place scale\nof growth, and the driver of what happens once.\n"
+           "limit (at least\n0.95; of times at most 5 %% more), and those left, of which the one that is "
+           "farthest from its "
+           "limit has a line of its own\nwhere it is not the worst. Limit: what the limit makes of the row's "
+           "place, the "
+           "in-place scale of growth, and the driver\nof what happens once.\n"
            "%-52s %-37s %5s %5s %5s %5s %9s %9s %9s\n",
            "target", "", "rows", "meet", "expl.", "left", "worst", "median", "limit");
     for (uint32_t i = 0; i < count; ++i) {
