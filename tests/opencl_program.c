@@ -114,3 +114,17 @@ void program_unmake(objects *made) {
     rope2d_positions_destroy(made->positions);
     memset(made, 0, sizeof(*made));
 }
+
+void program_rotate_on_cpu(program *own, rope2d_element type, void *values) {
+    objects made = program_make(own, own->cpu, type, ROPE2D_TABLE_AUTO);
+    const rope2d_tensor tensor = {
+        .heads = HEADS,
+        .in = rope2d_view_contiguous(values, type, ROPE2D_LAYOUT_BNHD, BATCH, TOKENS, HEADS, DIM)};
+    const rope2d_apply_params apply = {.struct_size = sizeof(apply),
+                                       .batch = BATCH,
+                                       .tokens = TOKENS,
+                                       .tensor_count = 1,
+                                       .tensors = &tensor};
+    IS(ROPE2D_OK, rope2d_apply(made.plan, made.positions, &apply));
+    program_unmake(&made);
+}

@@ -61,6 +61,9 @@ typedef struct objects {
 objects program_make(program *own, rope2d_device *device, rope2d_element type, rope2d_table table);
 void program_unmake(objects *made);
 
+// What the CPU makes of values [BATCH][TOKENS][HEADS][DIM], in place.
+void program_rotate_on_cpu(program *own, rope2d_element type, void *values);
+
 // How often the driver's objects are referenced.
 cl_uint program_references(const program *own);
 // A driver's thread may hold the queue of a command that has ended a little longer.

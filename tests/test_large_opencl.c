@@ -12,20 +12,6 @@ enum { GUARD = 4096, ROOM = 4 * ELEMENTS + 2 * GUARD };
 
 static const uint64_t boundary = (uint64_t)1 << 32, all_bytes = (uint64_t)5 << 30;
 
-static void rotate_on_cpu(program *own, rope2d_element type, unsigned char *values) {
-    objects reference = program_make(own, own->cpu, type, ROPE2D_TABLE_AUTO);
-    const rope2d_tensor tensor = {
-        .heads = HEADS,
-        .in = rope2d_view_contiguous(values, type, ROPE2D_LAYOUT_BNHD, BATCH, TOKENS, HEADS, DIM)};
-    const rope2d_apply_params apply = {.struct_size = sizeof(apply),
-                                       .batch = BATCH,
-                                       .tokens = TOKENS,
-                                       .tensor_count = 1,
-                                       .tensors = &tensor};
-    IS(ROPE2D_OK, rope2d_apply(reference.plan, reference.positions, &apply));
-    program_unmake(&reference);
-}
-
 static rope2d_opencl_view view_at(cl_mem memory, uint64_t offset) {
     return (rope2d_opencl_view){.memory = memory,
                                 .offset = offset,
@@ -63,7 +49,7 @@ static void compare(program *own, cl_mem memory, rope2d_element type, uint64_t i
     memset(before, 0xa5, ROOM);
     counter_fill(before + GUARD, types[type], COUNTER_UNIFORM, 5, 1, 0, ELEMENTS);
     memcpy(expected, before, ROOM);
-    rotate_on_cpu(own, type, expected + GUARD);
+    program_rotate_on_cpu(own, type, expected + GUARD);
     clEnqueueWriteBuffer(own->ordered, memory, CL_TRUE, out_at - GUARD, bytes + 2 * GUARD, before, 0, NULL,
                          NULL);
     clEnqueueWriteBuffer(own->ordered, memory, CL_TRUE, in_at - GUARD, bytes + 2 * GUARD, before, 0, NULL,

@@ -26,24 +26,6 @@ static rope2d_opencl_view pointer_view(void *pointer, uint64_t bytes, uint64_t o
                                 .size = bytes};
 }
 
-// What the CPU makes of `input`, LEAD elements from the beginning; in place of `expected`.
-static void rotate_on_cpu(program *own, rope2d_element type, const void *input, void *expected,
-                          size_t bytes) {
-    objects reference = make(own, own->cpu, type);
-    rope2d_tensor tensor = {.heads = HEADS};
-    memcpy(expected, input, bytes);
-    tensor.in = rope2d_view_contiguous(expected, type, ROPE2D_LAYOUT_BNHD, BATCH, TOKENS, HEADS, DIM);
-    tensor.in.size = bytes;
-    tensor.in.offset = LEAD * (uint64_t)rope2d_element_size(type);
-    const rope2d_apply_params apply = {.struct_size = sizeof(apply),
-                                       .batch = BATCH,
-                                       .tokens = TOKENS,
-                                       .tensor_count = 1,
-                                       .tensors = &tensor};
-    IS(ROPE2D_OK, rope2d_apply(reference.plan, reference.positions, &apply));
-    program_unmake(&reference);
-}
-
 // ------------------------------------------------------------------------------------------------ right ones
 
 static void write_shared(program *own, void *pointer, const void *data, size_t bytes, bool fine) {
@@ -90,7 +72,8 @@ static void compare(program *own, rope2d_element type, enum way way, bool fine) 
                                            .tensor_count = 1,
                                            .tensors = &tensor};
     counter_fill(input, types[type], COUNTER_UNIFORM, 3, 9, 0, ELEMENTS + 2 * LEAD);
-    rotate_on_cpu(own, type, input, expected, bytes);
+    memcpy(expected, input, bytes);
+    program_rotate_on_cpu(own, type, expected + LEAD * size);
     if (CHECK(in && out && buffer)) {
         write_shared(own, in, input, bytes, fine);
         write_shared(own, out, input, bytes, fine);

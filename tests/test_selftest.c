@@ -146,6 +146,19 @@ static bool is_plain(enum fault fault, rope2d_element in, rope2d_element out) {
     }
 }
 
+// For each pair of types, of which `types` is the number; not tested as it is made.
+static rope2d_status make_plan(rope2d_device *device, const rope2d_spec *spec, unsigned types,
+                               rope2d_plan **plan) {
+    const rope2d_plan_params params = {
+        .struct_size = sizeof(params),
+        .spec = spec,
+        .in = (rope2d_element)(types / ROPE2D_ELEMENT_COUNT),
+        .out = (rope2d_element)(types % ROPE2D_ELEMENT_COUNT),
+        .flags = ROPE2D_PLAN_NO_SELF_TEST,
+    };
+    return rope2d_plan_create(device, &params, plan);
+}
+
 static void test_fault(rope2d_plan *plan, enum fault fault, const char *name) {
     rope2d_differences d;
     rope2d_exactness exactness = ROPE2D_UNTESTED;
@@ -166,15 +179,8 @@ static void test_fault(rope2d_plan *plan, enum fault fault, const char *name) {
 
 static void test_spec(rope2d_device *device, const rope2d_spec *spec, const char *name) {
     for (unsigned types = 0; types < ROPE2D_ELEMENT_COUNT * ROPE2D_ELEMENT_COUNT; types++) {
-        const rope2d_plan_params params = {
-            .struct_size = sizeof(params),
-            .spec = spec,
-            .in = (rope2d_element)(types / ROPE2D_ELEMENT_COUNT),
-            .out = (rope2d_element)(types % ROPE2D_ELEMENT_COUNT),
-            .flags = ROPE2D_PLAN_NO_SELF_TEST,
-        };
         rope2d_plan *plan = NULL;
-        if (rope2d_plan_create(device, &params, &plan) != ROPE2D_OK) {
+        if (make_plan(device, spec, types, &plan) != ROPE2D_OK) {
             CHECK(false, "%s: no plan", name);
             continue;
         }
@@ -213,23 +219,16 @@ static void test_specs(rope2d_device *device) {
 static void test_edges(rope2d_device *device, const rope2d_spec *spec, enum fault fault, const char *name) {
     fault_now = fault;
     for (unsigned types = 0; types < ROPE2D_ELEMENT_COUNT * ROPE2D_ELEMENT_COUNT; types++) {
-        const rope2d_plan_params params = {
-            .struct_size = sizeof(params),
-            .spec = spec,
-            .in = (rope2d_element)(types / ROPE2D_ELEMENT_COUNT),
-            .out = (rope2d_element)(types % ROPE2D_ELEMENT_COUNT),
-            .flags = ROPE2D_PLAN_NO_SELF_TEST,
-        };
+        const unsigned in = types / ROPE2D_ELEMENT_COUNT, out = types % ROPE2D_ELEMENT_COUNT;
         bool are_equal = false;
         rope2d_plan *plan = NULL;
-        if ((params.in != ROPE2D_F16 && params.out != ROPE2D_F16) ||
-            (fault != NONE && params.in != params.out))
+        if ((in != ROPE2D_F16 && out != ROPE2D_F16) || (fault != NONE && in != out))
             continue;
-        rope2d_status status = rope2d_plan_create(device, &params, &plan);
+        rope2d_status status = make_plan(device, spec, types, &plan);
         if (status == ROPE2D_OK)
             status = rope2d_self_test_edges(plan, &are_equal);
         CHECK(status == ROPE2D_OK && are_equal == (fault == NONE), "edges, %s, types %u to %u, %s: %s", name,
-              (unsigned)params.in, (unsigned)params.out, fault_names[fault], rope2d_status_name(status));
+              in, out, fault_names[fault], rope2d_status_name(status));
         rope2d_plan_destroy(plan);
     }
 }
