@@ -4,13 +4,14 @@
 // worked out from the bytes.
 //
 //     test_dispatch_bytes vulkan | opencl
+#include "apply_once.h"
 #include "jobs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { BATCH = 3, TOKENS = 13, DIM = 32, TENSORS = 3, MOST_HEADS = 4, MOST_DEVICES = 16 };
+enum { BATCH = 3, TOKENS = 13, DIM = ONCE_DIM, TENSORS = 3, MOST_HEADS = 4, MOST_DEVICES = 16 };
 
 static const uint32_t heads[TENSORS] = {4, 1, 2};
 static tally counts;
@@ -48,18 +49,13 @@ typedef struct outcome {
 } outcome;
 
 static rope2d_status rotate(rope2d_device *device, rope2d_element type, bool in_place, outcome *found) {
-    static float freqs[2][DIM / 2], yx[TOKENS][2];
     static float input[TENSORS][BATCH * TOKENS * MOST_HEADS * DIM];
     rope2d_plan *plan = NULL;
     rope2d_positions *positions = NULL;
     rope2d_tensor tensors[TENSORS];
     rope2d_plan_info info = {.struct_size = sizeof(info)};
-    for (int i = 0; i < DIM / 2; i++)
-        freqs[i % 2][i] = 1.0f / (float)(i + 1);
-    for (int t = 0; t < TOKENS; t++) {
-        yx[t][0] = (float)(t / 4);
-        yx[t][1] = (float)(t % 4);
-    }
+    once_params once;
+    once_params_fill(&once, type, TOKENS, 4);
     memset(found, 0, sizeof(*found));
     for (uint32_t i = 0; i < TENSORS; i++) {
         for (uint32_t j = 0; j < sizeof(input[i]) / sizeof(float); j++)
@@ -72,22 +68,14 @@ static rope2d_status rotate(rope2d_device *device, rope2d_element type, bool in_
         tensors[i].out = tensors[i].in;
         tensors[i].out.base = found->values[i];
     }
-    const rope2d_spec spec = {.struct_size = sizeof(spec), .head_dim = DIM, .axes = 2, .freqs = &freqs[0][0]};
-    const rope2d_plan_params types = {.struct_size = sizeof(types),
-                                      .spec = &spec,
-                                      .in = type,
-                                      .out = type,
-                                      .flags = ROPE2D_PLAN_NO_SELF_TEST};
-    const rope2d_positions_params grid = {
-        .struct_size = sizeof(grid), .spec = &spec, .tokens = TOKENS, .coordinates = &yx[0][0]};
     const rope2d_apply_params all = {.struct_size = sizeof(all),
                                      .batch = BATCH,
                                      .tokens = TOKENS,
                                      .tensor_count = TENSORS,
                                      .tensors = tensors};
-    rope2d_status status = rope2d_plan_create(device, &types, &plan);
+    rope2d_status status = rope2d_plan_create(device, &once.types, &plan);
     if (status == ROPE2D_OK)
-        status = rope2d_positions_create(device, &grid, &positions);
+        status = rope2d_positions_create(device, &once.grid, &positions);
     if (status == ROPE2D_OK)
         status = rope2d_plan_get_info(plan, &info);
     found->slots = info.tensors_per_dispatch;

@@ -12,7 +12,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { BATCH = 2, TOKENS = 5, HEADS = 3, DIM = 32, SMALL = BATCH * TOKENS * HEADS * DIM, MOST_DEVICES = 16 };
+enum {
+    BATCH = 2,
+    TOKENS = 5,
+    HEADS = 3,
+    DIM = ONCE_DIM,
+    SMALL = BATCH * TOKENS * HEADS * DIM,
+    MOST_DEVICES = 16
+};
 
 // Strides in elements. The middle batch element, token or head begins just before the boundary.
 typedef struct far_layout {
@@ -46,26 +53,11 @@ static void move(const far_layout *l, unsigned char *large, unsigned char *small
 
 static rope2d_status rotate(rope2d_device *device, rope2d_element type, const rope2d_view *in,
                             const rope2d_view *out) {
-    float freqs[2][DIM / 2], yx[TOKENS][2];
-    for (int i = 0; i < DIM / 2; i++) {
-        freqs[i % 2][i] = 1.0f / (float)(i + 1);
-        freqs[1 - i % 2][i] = 0;
-    }
-    for (int t = 0; t < TOKENS; t++) {
-        yx[t][0] = (float)(t / 2);
-        yx[t][1] = (float)(t % 2);
-    }
-    const rope2d_spec spec = {.struct_size = sizeof(spec), .head_dim = DIM, .axes = 2, .freqs = freqs[0]};
-    const rope2d_plan_params types = {.struct_size = sizeof(types),
-                                      .spec = &spec,
-                                      .in = type,
-                                      .out = type,
-                                      .flags = ROPE2D_PLAN_NO_SELF_TEST};
-    const rope2d_positions_params grid = {
-        .struct_size = sizeof(grid), .spec = &spec, .tokens = TOKENS, .coordinates = yx[0]};
+    once_params once;
+    once_params_fill(&once, type, TOKENS, 2);
     const rope2d_tensor q = {.heads = HEADS, .in = *in, .out = *out};
     const rope2d_apply_params all = {sizeof(all), BATCH, 0, TOKENS, 1, &q};
-    return apply_once(device, &types, &grid, &all);
+    return apply_once(device, &once.types, &once.grid, &all);
 }
 
 static rope2d_device *open_device(rope2d_backend backend, uint32_t index, uint32_t flags) {

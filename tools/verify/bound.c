@@ -49,18 +49,30 @@ static void place(struct bound_job *job, uint64_t alignment, bool is_beside) {
     }
 }
 
+static struct bound_group group_of(const struct harness_work *work, uint32_t number) {
+    struct bound_group group = {.count = 0};
+    for (uint32_t i = 0; i < work->tensor_count; ++i) {
+        if (work->tensors[i].group != number)
+            continue;
+        group.tensors[group.count++] = &work->tensors[i];
+        group.tokens = work->tensors[i].tokens;
+    }
+    return group;
+}
+
 static rope2d_status rotate_groups(struct bound_job *job, const struct bound_ops *ops, rope2d_table table,
                                    uint64_t *dispatches) {
     rope2d_plan *plan = NULL;
     rope2d_status status = harness_plan(job->device, job->work, table, &plan);
-    for (uint32_t group = 0; group < job->work->group_count && !status; ++group) {
+    for (uint32_t i = 0; i < job->work->group_count && !status; ++i) {
+        const struct bound_group group = group_of(job->work, i);
         rope2d_positions *positions = NULL;
         uint64_t count = 0;
         rope2d_positions_params params =
-            harness_positions_params(&job->work->positions[group], &job->work->spec, table);
+            harness_positions_params(&job->work->positions[i], &job->work->spec, table);
         status = rope2d_positions_create(job->device->device, &params, &positions);
         if (!status)
-            status = ops->rotate(job, plan, positions, group, &count);
+            status = ops->rotate(job, plan, positions, &group, &count);
         *dispatches += count;
         rope2d_positions_destroy(positions);
     }

@@ -24,13 +24,19 @@ struct bound_job {
     void *impl; // the backend's buffers
 };
 
+// The tensors of one binding, which share their positions.
+struct bound_group {
+    const struct harness_tensor *tensors[HARNESS_MAX_TENSORS];
+    uint32_t count;
+    uint64_t tokens;
+};
+
 // A backend's row; all NULL where it was left out.
 struct bound_ops {
     rope2d_status (*create)(struct bound_job *job); // buffers that hold the blocks
     void (*destroy)(struct bound_job *job);         // takes what is half made
-    // One binding of all tensors of a group.
     rope2d_status (*rotate)(struct bound_job *job, const rope2d_plan *plan, const rope2d_positions *positions,
-                            uint32_t group, uint64_t *dispatches);
+                            const struct bound_group *group, uint64_t *dispatches);
     rope2d_status (*read)(struct bound_job *job); // into the blocks
 };
 extern const struct bound_ops bound_vulkan_ops, bound_opencl_ops;

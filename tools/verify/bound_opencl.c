@@ -68,33 +68,30 @@ static rope2d_opencl_view view(const struct bound_job *job, const struct harness
 }
 
 static rope2d_status bind(const struct bound_job *job, const rope2d_plan *plan,
-                          const rope2d_positions *positions, uint32_t group, rope2d_opencl_binding **binding,
-                          uint64_t *tokens) {
-    rope2d_opencl_tensor tensors[BOUND_MOST_TENSORS] = {{0}};
-    rope2d_opencl_binding_params params = {
-        .struct_size = sizeof params, .batch = job->work->batch, .tensors = tensors};
-    for (uint32_t i = 0; i < job->work->tensor_count; ++i) {
-        const struct harness_tensor *tensor = &job->work->tensors[i];
-        if (tensor->group != group)
-            continue;
-        params.tokens = tensor->tokens;
-        tensors[params.tensor_count++] =
-            (rope2d_opencl_tensor){tensor->heads, view(job, &tensor->in), view(job, &tensor->out)};
+                          const rope2d_positions *positions, const struct bound_group *group,
+                          rope2d_opencl_binding **binding) {
+    rope2d_opencl_tensor tensors[HARNESS_MAX_TENSORS] = {{0}};
+    rope2d_opencl_binding_params params = {.struct_size = sizeof params,
+                                           .batch = job->work->batch,
+                                           .tokens = group->tokens,
+                                           .tensor_count = group->count,
+                                           .tensors = tensors};
+    for (uint32_t i = 0; i < group->count; ++i) {
+        const struct harness_tensor *tensor = group->tensors[i];
+        tensors[i] = (rope2d_opencl_tensor){tensor->heads, view(job, &tensor->in), view(job, &tensor->out)};
     }
-    *tokens = params.tokens;
     return rope2d_opencl_binding_create(plan, positions, &params, binding);
 }
 
 static rope2d_status rotate(struct bound_job *job, const rope2d_plan *plan, const rope2d_positions *positions,
-                            uint32_t group, uint64_t *dispatches) {
+                            const struct bound_group *group, uint64_t *dispatches) {
     const rope2d_cl_device *opencl = job->device->device->impl;
     const rope2d_cl *cl = &opencl->cl;
     rope2d_opencl_binding *binding = NULL;
-    uint64_t tokens = 0;
-    rope2d_status status = bind(job, plan, positions, group, &binding, &tokens);
+    rope2d_status status = bind(job, plan, positions, group, &binding);
     if (!status)
-        status = rope2d_opencl_enqueue(binding, opencl->queue, job->work->what->first_token, tokens, 0, NULL,
-                                       NULL);
+        status = rope2d_opencl_enqueue(binding, opencl->queue, job->work->what->first_token, group->tokens, 0,
+                                       NULL, NULL);
     if (!status)
         CL(cl->Finish(opencl->queue));
     *dispatches = 1;

@@ -86,20 +86,18 @@ static rope2d_vulkan_view view(const struct bound_job *job, const struct harness
 }
 
 static rope2d_status bind(const struct bound_job *job, const rope2d_plan *plan,
-                          const rope2d_positions *positions, uint32_t group,
+                          const rope2d_positions *positions, const struct bound_group *group,
                           rope2d_vulkan_binding **binding) {
     rope2d_vulkan_tensor tensors[HARNESS_MAX_TENSORS] = {{0}};
     rope2d_vulkan_binding_params params = {.struct_size = sizeof params,
                                            .batch = job->work->batch,
                                            .first_token = job->work->what->first_token,
+                                           .tokens = group->tokens,
+                                           .tensor_count = group->count,
                                            .tensors = tensors};
-    for (uint32_t i = 0; i < job->work->tensor_count; ++i) {
-        const struct harness_tensor *tensor = &job->work->tensors[i];
-        if (tensor->group != group)
-            continue;
-        params.tokens = tensor->tokens;
-        tensors[params.tensor_count++] =
-            (rope2d_vulkan_tensor){tensor->heads, view(job, &tensor->in), view(job, &tensor->out)};
+    for (uint32_t i = 0; i < group->count; ++i) {
+        const struct harness_tensor *tensor = group->tensors[i];
+        tensors[i] = (rope2d_vulkan_tensor){tensor->heads, view(job, &tensor->in), view(job, &tensor->out)};
     }
     return rope2d_vulkan_binding_create(plan, positions, &params, binding);
 }
@@ -125,7 +123,7 @@ static rope2d_status submit(struct vulkan_device *vulkan, const rope2d_vulkan_bi
 }
 
 static rope2d_status rotate(struct bound_job *job, const rope2d_plan *plan, const rope2d_positions *positions,
-                            uint32_t group, uint64_t *dispatches) {
+                            const struct bound_group *group, uint64_t *dispatches) {
     rope2d_vulkan_binding *binding = NULL;
     rope2d_status status = bind(job, plan, positions, group, &binding);
     if (!status)
