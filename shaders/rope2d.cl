@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// core.h and vector.h as OpenCL C 1.2. Built with -DR_IN, -DR_OUT, -DR_VECTOR, -DR_FLAGS and -DR_TEXTURE; with those
-// of token.h for CPUs; never with
-// -cl-mad-enable or -cl-fast-relaxed-math, which fuse in spite of the pragma.
+// core.h and vector.h as OpenCL C 1.2. Built with -DR_IN, -DR_OUT, -DR_VECTOR, -DR_FLAGS and -DR_TEXTURE; with
+// those of token.h for CPUs; never with -cl-mad-enable or -cl-fast-relaxed-math, which fuse in spite of the
+// pragma.
 #pragma OPENCL FP_CONTRACT OFF
 
 #ifdef __FAST_RELAXED_MATH__

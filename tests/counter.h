@@ -27,19 +27,14 @@ enum counter_mode {
     COUNTER_UNIFORM,
 
     // Three fields of 21 bits a, b, c from the lowest up: 2 (a + b + c) - 3 (2^21 - 1), times 2^-21. A bell
-    // of standard
-    // deviation 1 in (-3, 3), symmetric, never zero.
+    // of standard deviation 1 in (-3, 3), symmetric, never zero.
     COUNTER_BELL,
 
-    // By (word >> 56) % 16, with the sign and the free bits of the pattern from the rest of the word; see
-    // counter.c.
-    // 0 zero, 1 smallest subnormal, 2 subnormal, 3 largest subnormal, 4 smallest normal, 5 largest finite, 6
-    // just under
-    // a power of two, 7 a power of two, 8 just over it, 9 halfway between f16, 10 halfway between bf16, 11
-    // beside the
-    // halfway of f16, 12 beside that of bf16, 13 2^12 or more, 14 and 15 the bell of
-    // mix(word).
-    // (9 to 13 in the 16-bit types: any finite pattern.)
+    // By (word >> 56) % 16, with the sign and the free bits of the pattern from the rest of the word (see
+    // counter.c): 0 zero, 1 smallest subnormal, 2 subnormal, 3 largest subnormal, 4 smallest normal,
+    // 5 largest finite, 6 just under a power of two, 7 a power of two, 8 just over it, 9 halfway between
+    // f16, 10 halfway between bf16, 11 beside the halfway of f16, 12 beside that of bf16, 13 2^12 or more,
+    // 14 and 15 the bell of mix(word). In the 16-bit types 9 to 13 are any finite pattern.
     COUNTER_FINITE,
 
     // The same with 0 to 2 in turn an infinity, a quiet NaN and a signalling NaN, each with a payload.

@@ -274,8 +274,7 @@ static void check_binding(program *own) {
     program_unmake(&mine);
 }
 
-// ------------------------------------------------------------------------------------------------------
-// devices
+// --------------------------------------------------------------------------------------------------- devices
 
 static void check_without_queue(program *own, const rope2d_opencl_device_params *params) {
     const example what = {.type = ROPE2D_F32};

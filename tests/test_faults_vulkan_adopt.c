@@ -160,8 +160,7 @@ static void check_failed_update(stage *s, const use *u, const char *call) {
     check_bits(s, u, s->one, "after a failed update");
 }
 
-// ----------------------------------------------------------------------------------------------------
-// failing
+// --------------------------------------------------------------------------------------------------- failing
 
 // Of these the library does without.
 static bool is_tolerated(const char *call) {
@@ -218,8 +217,7 @@ static void fail_each(stage *s, int32_t result, rope2d_status wanted) {
     tally_check(&counts, n > 20, "only %u failures were tried", (unsigned)n);
 }
 
-// ------------------------------------------------------------------------------------------------------
-// stages
+// ---------------------------------------------------------------------------------------------------- stages
 
 static bool stage_create(stage *s) {
     const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,

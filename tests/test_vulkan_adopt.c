@@ -95,8 +95,7 @@ static void run_layout(const owner *own, rope2d_device *device, const layout *l)
     owner_buffer_destroy(own, &out);
 }
 
-// ---------------------------------------------------------------------------------------------------
-// adoption
+// -------------------------------------------------------------------------------------------------- adoption
 
 static rope2d_vulkan_device_params adopting(owner *own, const rope2d_host *host,
                                             const VkAllocationCallbacks *allocation, bool with_queue) {

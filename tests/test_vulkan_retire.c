@@ -68,8 +68,7 @@ static const watch_entry counted[] = {
     {NULL, NULL},
 };
 
-// ------------------------------------------------------------------------------------------------------
-// flights
+// --------------------------------------------------------------------------------------------------- flights
 
 static rope2d_device *adopt(const owner *own) {
     const rope2d_host host = watch_host();
@@ -133,8 +132,7 @@ static void check_pending(const owner *own, rope2d_device *device, const layout 
     owner_buffer_destroy(own, &buffer);
 }
 
-// ----------------------------------------------------------------------------------------------------
-// threads
+// --------------------------------------------------------------------------------------------------- threads
 
 typedef struct flight {
     const scene *made;

@@ -98,9 +98,9 @@ typedef struct rope2d_opencl_binding_params {
 typedef struct rope2d_opencl_binding rope2d_opencl_binding;
 
 // Checks as rope2d_apply does, overlaps included, those of sub-buffers too; a buffer is taken to share no
-// memory with a pointer. Elements are numbered in 32 bits
-// from the beginning of their memory, and all is one dispatch: what is larger is ROPE2D_ERROR_LIMIT, and
-// wants sub-buffers or several bindings, as do positions that are larger than the device's largest buffer.
+// memory with a pointer. Elements are numbered in 32 bits from the beginning of their memory, and all is one
+// dispatch: what is larger is ROPE2D_ERROR_LIMIT, and wants sub-buffers or several bindings, as do positions
+// that are larger than the device's largest buffer.
 ROPE2D_API rope2d_status rope2d_opencl_binding_create(const rope2d_plan *plan,
                                                       const rope2d_positions *positions,
                                                       const rope2d_opencl_binding_params *params,

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-// -------------------------------------------------------------------------------------------------------
-// sets
+// ------------------------------------------------------------------------------------------------------ sets
 
 static void sets_destroy(struct vulkan_device *device, struct vulkan_sets *sets) {
     rope2d_vulkan_buffer_destroy(device, &sets->shapes);

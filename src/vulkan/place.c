@@ -85,8 +85,7 @@ rope2d_status rope2d_vulkan_positions_get_needs(const rope2d_positions *position
     return ROPE2D_OK;
 }
 
-// -----------------------------------------------------------------------------------------------------
-// places
+// ---------------------------------------------------------------------------------------------------- places
 
 static rope2d_status check_place(const struct vulkan_device *device, const char *name,
                                  const rope2d_vulkan_place *place, const rope2d_vulkan_need *need) {
