@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#ifndef TEST_LINKS_VOLK // else tests/linked_volk.c
+#ifndef TEST_LINKS_VOLK // else tests/volk/linked_volk.c
 #define VOLK_IMPLEMENTATION
 #endif
 #include "vulkan_owner.h"

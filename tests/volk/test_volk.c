@@ -3,7 +3,7 @@
 // An engine that links volk itself, and this library beside it: as a program with the static library, as one
 // with the shared library, and as a module that exports volk's names. Both are called in turn; volk's global
 // functions stay the engine's.
-#include "vulkan_scene.h"
+#include "../vulkan_scene.h"
 
 #include <stdlib.h>
 #include <string.h>
