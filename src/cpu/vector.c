@@ -2,6 +2,7 @@
 #include "vector.h"
 
 #include "../../shaders/shape.h"
+#include "convert.h"
 
 #include <inttypes.h>
 
@@ -43,12 +44,17 @@ static uint32_t cost(const rope2d_turn_kernel *kernel, const rope2d_pattern *pat
     return kernel->bytes > 32 ? steps * (kernel->bytes / 32) : steps;
 }
 
+// Where the types differ, heads of which all channels turn are f32 meanwhile.
 const rope2d_turn_kernel *rope2d_vector_choose(const rope2d_pattern *pattern, rope2d_element in,
                                                rope2d_element out, rope2d_isa isa) {
+    const bool converts = (isa == ROPE2D_ISA_AVX2 || isa == ROPE2D_ISA_AVX512) &&
+                          pattern->single.count == pattern->pairs &&
+                          pattern->head_dim % ROPE2D_CONVERTED == 0;
+    const rope2d_element element = in == out ? in : ROPE2D_F32;
     const rope2d_turn_kernel *kernel;
     const rope2d_turn_kernel *best = NULL;
-    for (uint32_t i = 0; in == out && (kernel = rope2d_turn_kernel_at(i)) != NULL; i++) {
-        if (kernel->isa <= isa && kernel->element == in && rope2d_vector_suits(kernel, pattern) &&
+    for (uint32_t i = 0; (in == out || converts) && (kernel = rope2d_turn_kernel_at(i)) != NULL; i++) {
+        if (kernel->isa <= isa && kernel->element == element && rope2d_vector_suits(kernel, pattern) &&
             (!best || cost(kernel, pattern) < cost(best, pattern)))
             best = kernel;
     }

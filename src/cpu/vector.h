@@ -27,6 +27,8 @@ typedef struct rope2d_pass {
 // together, twice a plan's pairs, since steps overlap, for two tables at least.
 #define ROPE2D_TILE_POINTERS 256
 #define ROPE2D_MIXED_ENTRIES 1024
+// And for heads on their way.
+#define ROPE2D_SCRATCH_FLOATS 1024
 
 typedef struct rope2d_vector {
     const rope2d_turn_kernel *kernel;

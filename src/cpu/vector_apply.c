@@ -2,13 +2,14 @@
 //
 // Finds the tables of a few tokens, and hands their heads to the plan's kernel.
 #include "apply.h"
+#include "convert.h"
 #include "stream.h"
 
 #include <string.h>
 
 // A tile: what one call of a kernel gets.
 #define TILE_TABLES   4 // past the caches
-#define SCRATCH_BYTES 4096
+#define SCRATCH_BYTES (ROPE2D_SCRATCH_FLOATS * sizeof(float))
 // Where a head takes several blocks: memory is still read nearly in order, which past the caches counts more
 // than tables that stay in registers.
 #define GROUP_HEADS    2
@@ -176,7 +177,17 @@ static void turn_past_caches(const rope2d_cpu_job *job, const rope2d_turn *t) {
     }
 }
 
+static bool converts(const rope2d_cpu_job *job) {
+    return job->plan->in != job->plan->out;
+}
+
 static void turn_somewhere(const rope2d_cpu_job *job, const rope2d_turn *t, bool in_place) {
+#if ROPE2D_X86_64
+    if (converts(job)) {
+        rope2d_turn_converted(job, t);
+        return;
+    }
+#endif
     if (job->streams && !in_place && job->head_bytes <= SCRATCH_BYTES)
         turn_past_caches(job, t);
     else
@@ -200,9 +211,10 @@ static bool same_strides(const rope2d_span *a, const rope2d_span *b) {
 static bool goes_on(const heads_tile *tile, uint32_t tensor) {
     const rope2d_checked_tensor *a = &tile->tensors[tensor];
     const rope2d_checked_tensor *b = a + 1;
-    return tile->job->is_small && tensor + 1 < tile->tensor_count && a->heads % 2 == 0 &&
-           a->in_place == b->in_place && (a->in_place || tile->job->vector->pass_count == 0) &&
-           !tile->job->streams && same_strides(&a->in, &b->in) && same_strides(&a->out, &b->out);
+    return tile->job->is_small && !converts(tile->job) && tensor + 1 < tile->tensor_count &&
+           a->heads % 2 == 0 && a->in_place == b->in_place &&
+           (a->in_place || tile->job->vector->pass_count == 0) && !tile->job->streams &&
+           same_strides(&a->in, &b->in) && same_strides(&a->out, &b->out);
 }
 
 // Tokens of a tile, each with one table for all its heads, in the order in which they lie in memory; or
@@ -211,14 +223,15 @@ static void turn_tile(const heads_tile *tile, const tables *t, bool tables_of_he
     const rope2d_cpu_job *job = tile->job;
     const rope2d_checked_tensor *tensor = tile->tensor;
     const uint32_t element = rope2d_element_size(job->plan->in);
+    const uint32_t out_size = rope2d_element_size(job->plan->out);
     rope2d_turn turns = {
         .in = rope2d_cpu_head(&tensor->in, element, tile->batch, tile->token, tile->head),
-        .out = (unsigned char *)rope2d_cpu_head(&tensor->out, element, tile->batch, tile->token, tile->head),
+        .out = (unsigned char *)rope2d_cpu_head(&tensor->out, out_size, tile->batch, tile->token, tile->head),
         .tables = t->steps,
         .in_inner = (ptrdiff_t)tensor->in.head_stride * (ptrdiff_t)element,
-        .out_inner = (ptrdiff_t)tensor->out.head_stride * (ptrdiff_t)element,
+        .out_inner = (ptrdiff_t)tensor->out.head_stride * (ptrdiff_t)out_size,
         .in_outer = (ptrdiff_t)tensor->in.token_stride * (ptrdiff_t)element,
-        .out_outer = (ptrdiff_t)tensor->out.token_stride * (ptrdiff_t)element,
+        .out_outer = (ptrdiff_t)tensor->out.token_stride * (ptrdiff_t)out_size,
         .inner = tile->heads,
         .outer = tile->tokens,
         .group = group_of(job, tile->heads),
@@ -267,9 +280,9 @@ static void rotate_token(heads_tile *tile, turning turns, tables *t) {
     const rope2d_cpu_job *job = tile->job;
     const int32_t *rows = rope2d_cpu_rows(job, tile->batch, tile->token);
     const uint32_t end = tile->head + tile->heads;
-    if (turns == TURNS_NOT) {
+    if (turns == TURNS_NOT && !converts(job)) {
         copy_heads(tile);
-    } else if (turns == TURNS_PARTLY) {
+    } else if (turns != TURNS) {
         const uint64_t first = (tile->batch * job->work->tokens + tile->token) * tile->tensor->heads;
         rope2d_portable_heads(job, tile->tensor, first + tile->head, first + end);
     } else if (job->plan->pattern.freq_heads == 1) {
@@ -367,7 +380,8 @@ static bool join(const rope2d_cpu_job *job, rope2d_checked_tensor *joined) {
     *joined = swaps ? *b : *a;
     joined->heads = 2;
     joined->in.head_stride = apart(joined->in.first, swaps ? a->in.first : b->in.first, element);
-    joined->out.head_stride = apart(joined->out.first, swaps ? a->out.first : b->out.first, element);
+    joined->out.head_stride =
+        apart(joined->out.first, swaps ? a->out.first : b->out.first, rope2d_element_size(job->plan->out));
     return joined->in.head_stride >= 0 && joined->out.head_stride >= 0;
 }
 
