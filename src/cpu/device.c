@@ -90,8 +90,11 @@ static rope2d_status plan_create(rope2d_plan *plan) {
         ROPE2D_TRY(status);
     }
     plan->tensors_per_dispatch = ROPE2D_MAX_TENSORS;
-    if (kernel)
+    if (kernel && plan->in == plan->out)
         (void)snprintf(plan->kernel, sizeof(plan->kernel), "%s", kernel->name);
+    else if (kernel)
+        (void)snprintf(plan->kernel, sizeof(plan->kernel), "%s_%s_%s", kernel->name, types[plan->in],
+                       types[plan->out]);
     else
         (void)snprintf(plan->kernel, sizeof(plan->kernel), "portable_%s_%s_%s%s", types[plan->in],
                        types[plan->out], plan->pattern.wide.count > 0 ? "wide" : "single",
