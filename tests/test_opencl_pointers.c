@@ -111,13 +111,15 @@ static void check_refusals(program *own) {
     if (able == 0) {
         IS(ROPE2D_ERROR_UNSUPPORTED,
            rope2d_opencl_binding_create(mine.plan, mine.positions, &params, &binding));
-        CHECK(strstr(own->log.text, "shared virtual memory"));
+        CHECK(strstr(own->log.text, "tensors[0].in is a pointer") &&
+              strstr(own->log.text, "shared virtual memory"));
         counts.skipped++;
         printf("%s: no shared virtual memory\n", own->name);
     } else {
         tensor.in.pointer = base + 8;
         IS(ROPE2D_ERROR_TENSOR_ALIGNMENT,
            rope2d_opencl_binding_create(mine.plan, mine.positions, &params, &binding));
+        CHECK(strstr(own->log.text, "tensors[0].in.pointer is 8 bytes past"));
         tensor.in = pointer_view(base, bytes, 0);
         tensor.in.size = sizeof(float) * ELEMENTS - 1;
         IS(ROPE2D_ERROR_TENSOR_SIZE,

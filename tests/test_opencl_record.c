@@ -175,6 +175,25 @@ static void refuse(program *own) {
     program_unmake(&other);
 }
 
+// All zero is in place; an output of which only the memory is missing is none, and its input stays.
+static void refuse_views(program *own) {
+    rope2d_opencl_tensor pair[2] = {{.heads = HEADS, .in = view_of(its.memory[0])},
+                                    {.heads = HEADS, .in = view_of(its.memory[1])}};
+    const rope2d_opencl_binding_params params = {
+        .struct_size = sizeof(params), .batch = BATCH, .tokens = TOKENS, .tensor_count = 2, .tensors = pair};
+    const rope2d_opencl_view halves[] = {view_of(NULL), {.offset = 16}, {.token_stride = 2}, {.size = BYTES}};
+    for (size_t i = 0; i < sizeof(halves) / sizeof(halves[0]); i++) {
+        pair[1].out = halves[i];
+        refuses(own, &params, ROPE2D_ERROR_NULL, "tensors[1].out has neither a memory nor a pointer");
+    }
+    pair[1].out = (rope2d_opencl_view){0};
+    pair[0].in.memory = NULL;
+    refuses(own, &params, ROPE2D_ERROR_NULL, "tensors[0].in has neither a memory nor a pointer");
+    pair[0].in.memory = its.memory[0];
+    pair[1].in.pointer = &its;
+    refuses(own, &params, ROPE2D_ERROR_MISMATCH, "tensors[1].in has both a memory and a pointer");
+}
+
 // --------------------------------------------------------------------------------------------------- devices
 
 static bool start(program *own) {
@@ -205,6 +224,7 @@ static void check_device(cl_device_id id) {
     if (start(own)) {
         enqueue(own);
         refuse(own);
+        refuse_views(own);
         if (has_command_buffers(own)) {
             record(own);
         } else {

@@ -31,16 +31,16 @@ static rope2d_status check_tensors(rope2d_opencl_binding *binding,
     const rope2d_cl_device *device = plan->device->impl;
     rope2d_tensor tensors[ROPE2D_OPENCL_MAX_TENSORS];
     uint64_t rows = 0;
-    bool has_pointers = false;
+    cl_uint pointer = 0;
     memset(tensors, 0, sizeof(tensors));
     for (uint32_t i = 0; i < params->tensor_count; i++) {
         if (params->tensors[i].heads == 0)
             return rope2d_fail(&plan->device->host, ROPE2D_ERROR_HEADS, "tensors[%u].heads is 0; at least 1",
                                i);
     }
-    ROPE2D_TRY(rope2d_cl_views_place(device, params, tensors, &rows, &has_pointers));
-    if (has_pointers)
-        ROPE2D_TRY(rope2d_cl_pointers_find(device, &binding->pointers));
+    ROPE2D_TRY(rope2d_cl_views_place(device, params, tensors, &rows, &pointer));
+    if (pointer != 0)
+        ROPE2D_TRY(rope2d_cl_pointers_find(device, pointer, &binding->pointers));
     const rope2d_apply_params apply = {
         .struct_size = sizeof(apply),
         .batch = params->batch,
@@ -202,8 +202,8 @@ static rope2d_status make_kernel(rope2d_opencl_binding *binding, const rope2d_op
         cl_uint used = i < params->tensor_count ? i : 0; // what is not used must be valid all the same
         const rope2d_opencl_tensor *tensor = &params->tensors[used];
         const rope2d_opencl_view *out = binding->tensors[used].in_place ? &tensor->in : &tensor->out;
-        OWN(set_view(binding, 4 + 2 * i, &tensor->in));
-        OWN(set_view(binding, 5 + 2 * i, out));
+        OWN(set_view(binding, ROPE2D_CL_ARGUMENT(i), &tensor->in));
+        OWN(set_view(binding, ROPE2D_CL_ARGUMENT(i) + 1, out));
     }
 fail:
     return status;

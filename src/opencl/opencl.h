@@ -254,8 +254,9 @@ typedef struct rope2d_cl_pointers {
                                   void *value, size_t *size_needed);
 } rope2d_cl_pointers;
 
-// ROPE2D_ERROR_UNSUPPORTED where it takes none.
-rope2d_status rope2d_cl_pointers_find(const rope2d_cl_device *device, rope2d_cl_pointers *pointers);
+// ROPE2D_ERROR_UNSUPPORTED, which names the argument, where it takes none.
+rope2d_status rope2d_cl_pointers_find(const rope2d_cl_device *device, cl_uint argument,
+                                      rope2d_cl_pointers *pointers);
 rope2d_status rope2d_cl_pointer_set(const rope2d_cl_device *device, const rope2d_cl_pointers *pointers,
                                     cl_kernel kernel, cl_uint argument, const void *pointer);
 

@@ -17,7 +17,7 @@ typedef struct address_space {
     uint64_t addresses[MOST_ROOTS];
     uint32_t count;
     uint64_t next;
-    bool has_pointers;
+    cl_uint pointer; // argument of the first pointer; 0: there is none
 } address_space;
 
 static rope2d_status find_root(address_space *space, cl_mem root, uint64_t *address) {
@@ -39,25 +39,41 @@ fail:
     return status;
 }
 
+static bool is_zero(const rope2d_opencl_view *view) {
+    return !view->memory && !view->pointer &&
+           (view->offset | (uint64_t)view->batch_stride | (uint64_t)view->token_stride |
+            (uint64_t)view->head_stride | view->size) == 0;
+}
+
 // Pointers are addresses; those that stand for buffers begin behind them.
-static rope2d_status reserve_pointer(address_space *space, const rope2d_opencl_view *given) {
+static rope2d_status reserve_pointer(address_space *space, cl_uint argument,
+                                     const rope2d_opencl_view *given) {
+    const rope2d_host *host = space->cl->host;
     const uint64_t address = (uint64_t)(uintptr_t)given->pointer;
+    if (!given->memory == !given->pointer) {
+        if (argument % 2 != 0 && is_zero(given))
+            return ROPE2D_OK; // in place
+        return rope2d_fail(host, given->memory ? ROPE2D_ERROR_MISMATCH : ROPE2D_ERROR_NULL,
+                           ROPE2D_CL_VIEW " has %s a memory %s a pointer%s", ROPE2D_CL_VIEW_OF(argument),
+                           given->memory ? "both" : "neither", given->memory ? "and" : "nor",
+                           argument % 2 != 0 ? "; in place, all of out is 0" : "");
+    }
     if (!given->pointer)
         return ROPE2D_OK;
-    if (given->memory)
-        return rope2d_fail(space->cl->host, ROPE2D_ERROR_MISMATCH,
-                           "tensors: a view has both a memory and a pointer");
     if (address % POINTER_ALIGNMENT != 0)
-        return rope2d_fail(space->cl->host, ROPE2D_ERROR_TENSOR_ALIGNMENT,
-                           "tensors: a pointer is at %" PRIu64 " bytes past a multiple of %u",
-                           address % POINTER_ALIGNMENT, (unsigned)POINTER_ALIGNMENT);
+        return rope2d_fail(host, ROPE2D_ERROR_TENSOR_ALIGNMENT,
+                           ROPE2D_CL_VIEW ".pointer is %" PRIu64 " bytes past a multiple of %u",
+                           ROPE2D_CL_VIEW_OF(argument), address % POINTER_ALIGNMENT,
+                           (unsigned)POINTER_ALIGNMENT);
     if (given->size > UINT64_MAX / 2 - address)
-        return rope2d_fail(space->cl->host, ROPE2D_ERROR_TENSOR_SIZE,
-                           "tensors: size %" PRIu64 " reaches past all memory", given->size);
+        return rope2d_fail(host, ROPE2D_ERROR_TENSOR_SIZE,
+                           ROPE2D_CL_VIEW ".size is %" PRIu64 ": it reaches past all memory",
+                           ROPE2D_CL_VIEW_OF(argument), given->size);
     const uint64_t end = (address + given->size + 8191) / 4096 * 4096;
     if (end > space->next)
         space->next = end;
-    space->has_pointers = true;
+    if (space->pointer == 0)
+        space->pointer = argument;
     return ROPE2D_OK;
 }
 
@@ -125,7 +141,7 @@ static rope2d_status place_view(address_space *space, const rope2d_opencl_view *
     size_t size = 0;
     uint64_t address = 0;
     if (!given->memory && !given->pointer)
-        return ROPE2D_OK; // all zero, or refused by the checks
+        return ROPE2D_OK; // all zero
     view->offset = given->offset;
     view->batch_stride = given->batch_stride;
     view->token_stride = given->token_stride;
@@ -145,11 +161,11 @@ fail:
 
 rope2d_status rope2d_cl_views_place(const rope2d_cl_device *device,
                                     const rope2d_opencl_binding_params *params, rope2d_tensor *tensors,
-                                    uint64_t *rows, bool *has_pointers) {
+                                    uint64_t *rows, cl_uint *pointer) {
     address_space space = {.cl = &device->cl, .next = 4096};
     for (uint32_t i = 0; i < params->tensor_count; i++) {
-        ROPE2D_TRY(reserve_pointer(&space, &params->tensors[i].in));
-        ROPE2D_TRY(reserve_pointer(&space, &params->tensors[i].out));
+        ROPE2D_TRY(reserve_pointer(&space, ROPE2D_CL_ARGUMENT(i), &params->tensors[i].in));
+        ROPE2D_TRY(reserve_pointer(&space, ROPE2D_CL_ARGUMENT(i) + 1, &params->tensors[i].out));
     }
     for (uint32_t i = 0; i < params->tensor_count; i++) {
         ROPE2D_TRY(check_memory(device, i, &params->tensors[i]));
@@ -159,6 +175,6 @@ rope2d_status rope2d_cl_views_place(const rope2d_cl_device *device,
     }
     if (params->rows)
         ROPE2D_TRY(place_memory(&space, params->rows, rows));
-    *has_pointers = space.has_pointers;
+    *pointer = space.pointer;
     return ROPE2D_OK;
 }
