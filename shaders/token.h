@@ -62,58 +62,7 @@ typedef r_in r_in_memory __attribute__((aligned(sizeof(r_in_unit))));
 typedef r_out r_out_memory __attribute__((aligned(sizeof(r_out_unit))));
 typedef ushort16 r_halves_memory __attribute__((aligned(2)));
 
-// As arithmetic.h has them, for vectors.
-static r_floats r_widen_bits(r_in bits) {
-#if R_IN == 1 && R_HARDWARE
-    typedef __fp16 r_numbers __attribute__((ext_vector_type(R_RUN)));
-    union {
-        r_in bits;
-        r_numbers numbers;
-    } same = {bits};
-    return r_convert_to(same.numbers, r_floats);
-#elif R_IN == 1
-    r_uints h = r_convert_to(bits, r_uints);
-    r_uints rest = h & 0x7fffu;
-    r_uints small = r_as_uints(r_as_floats(rest + 0x3f000000u) - 0.5f);
-    r_uints large = (rest << 13) + (rest >= 0x7c00u ? (r_uints)0x70000000u : (r_uints)0x38000000u);
-    return r_as_floats(((h & 0x8000u) << 16) | (rest < 0x400u ? small : large));
-#elif R_IN == 2
-    return r_as_floats(r_convert_to(bits, r_uints) << 16);
-#else
-    return r_as_floats(bits);
-#endif
-}
-
-static r_uints r_round_bits(r_uints f) { // to bf16
-    return f + 0x7fffu + ((f >> 16) & 1u);
-}
-
-static r_out r_narrow_bits(r_floats value) {
-    r_uints f = r_as_uints(value);
-#if R_OUT == 1 && R_HARDWARE
-    return as_ushort8(__builtin_ia32_vcvtps2ph256(value, 0)); // to nearest even, whatever the thread's mode
-#elif R_OUT == 1
-    r_uints rest = f & 0x7fffffffu;
-    r_uints small = r_as_uints(r_as_floats(rest) + 0.5f) - 0x3f000000u;
-    r_uints large = (rest - 0x38000000u + 0xfffu + ((rest >> 13) & 1u)) >> 13;
-    r_uints number = rest < 0x38800000u ? small : (large < 0x7c00u ? large : (r_uints)0x7c00u);
-    r_uints nan = 0x7e00u | ((rest >> 13) & 0x3ffu);
-    return r_convert_to(((f >> 16) & 0x8000u) | (rest > 0x7f800000u ? nan : number), r_halves);
-#elif R_OUT == 2
-    r_uints rounded = r_round_bits(f) >> 16;
-    return r_convert_to(value != value ? (f >> 16) | 0x40u : rounded, r_halves);
-#else
-    return f;
-#endif
-}
-
-static r_out r_pass_bits(r_in bits) {
-#if R_IN == R_OUT
-    return bits;
-#else
-    return r_narrow_bits(r_widen_bits(bits));
-#endif
-}
+#include "token_element.h"
 
 // What a token's axes turn by: row numbers, negative where they do not, and where these rows begin, in duos.
 typedef struct r_place {
@@ -137,7 +86,13 @@ R_INLINE float4 r_read_duo(R_MEM const r_place *place, uint axis, uint pair) {
     return (table + place->duos[axis])[pair >> 1];
 }
 
+typedef float8 r_four_memory __attribute__((aligned(16)));
+
+// Where all turn by one axis, by one load: two at places that a compiler cannot compare stay two.
 R_INLINE float8 r_read_four(R_MEM const r_place *place, uint first, uint second, uint pair) {
+    if (first == second)
+        return *(__global const r_four_memory *)((__global const float4 *)table + place->duos[first] +
+                                                 (pair >> 1));
     return (float8)(r_read_duo(R_M place, first, pair), r_read_duo(R_M place, second, pair + 2u));
 }
 
@@ -388,6 +343,19 @@ R_INLINE r_head r_first_head(R_MEM uint k, uint2 at) {
                     (__global r_out_unit *)memory->out[k] + at.y};
 }
 
+// Heads that are read and written at two places by turns come sooner when they were asked for in their order.
+R_INLINE void r_fetch_head(const r_head *head) {
+#if R_SIDES == 1 && R_OUT != R_BF16
+    const uint length = 2u * R_RUN * R_RUN_UNITS;
+    R_UNROLL_UNITS
+    for (uint i = 0u; i < length; i += 64u / sizeof(r_in_unit))
+        __builtin_prefetch(head->in + i);
+    R_UNROLL_UNITS
+    for (uint i = 0u; i < length; i += 64u / sizeof(r_out_unit))
+        __builtin_prefetch(head->out + i, 1);
+#endif
+}
+
 // A token of all tensors; `at`: for each its first element of the input and of the output.
 R_INLINE void r_turn_token(R_MEM uint row_at, const uint2 *at, bool is_lone) {
     r_place place;
@@ -399,6 +367,10 @@ R_INLINE void r_turn_token(R_MEM uint row_at, const uint2 *at, bool is_lone) {
         keeps = keeps || place.rows[axis] < 0;
     }
     if (is_lone && !keeps) {
+        for (uint k = 0u; k < R_SHAPE(R_TENSOR_COUNT); k++) {
+            r_head head = r_first_head(R_M k, at[k]);
+            r_fetch_head(&head);
+        }
         for (uint k = 0u; k < R_SHAPE(R_TENSOR_COUNT); k++) {
             r_head head = r_first_head(R_M k, at[k]);
             r_turn_head(R_M 0, &place, &head);
