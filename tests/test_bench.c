@@ -202,6 +202,8 @@ static void check_limit(const struct bench_limit_loop *loop, bool in_place, bool
                                     .table = has_table ? table : NULL,
                                     .at = FLOATS - 64,
                                     .mask = FLOATS - 1,
+                                    .channel_bits = factor < 0 ? 8 : 0,
+                                    .column_bits = 2,
                                     .second = BYTES / 2};
     loop->run[in_place][has_table](&part);
     for (unsigned i = 0; i < BYTES; ++i)
@@ -219,6 +221,32 @@ static void check_limits(rope2d_element element, bool in_place) {
     for (uint32_t i = 0; i < count; ++i)
         for (int way = 0; way < 4; ++way)
             check_limit(loops[i], in_place, way % 2 == 1, way < 2 ? -2.0f : 2.0f, way < 2 ? 1.0f : -1.0f);
+}
+
+// A grid of 4 columns and heads of 256 channels: the first half of a token's factors is its column's row, the
+// second its line's. Otherwise they go on, and begin again.
+static void check_factors(void) {
+    static const struct {
+        uint64_t number, in_grid, in_a_line;
+    } places[] = {{0, 0, 0},
+                  {130, 4 * 128 + 2, 130},
+                  {256, 128, 256},
+                  {400, 528, 400},
+                  {4 * 256 + 5, 5, 5},
+                  {4 * 256 + 200, 5 * 128 + 72, 200},
+                  {17 * 256, 128, 256},
+                  {16 * 256 + 128, 4 * 128, 128}};
+    static float table[1024];
+    for (size_t i = 0; i < sizeof places / sizeof *places; ++i) {
+        struct bench_limit_part part = {.table = table, .at = places[i].number / 2, .mask = 1023};
+        uint64_t place = places[i].number - part.at;
+        CHECK(bench_limit_factors(&part, place) == table + places[i].in_a_line, "number %u, no grid",
+              (unsigned)places[i].number);
+        part.channel_bits = 8;
+        part.column_bits = 2;
+        CHECK(bench_limit_factors(&part, place) == table + places[i].in_grid, "number %u, a grid",
+              (unsigned)places[i].number);
+    }
 }
 
 static void check_tables(void) {
@@ -280,6 +308,7 @@ int main(void) {
         check_limits((rope2d_element)element, true);
         check_limits((rope2d_element)element, false);
     }
+    check_factors();
     check_tables();
     check_times();
     check_content();

@@ -213,6 +213,7 @@ struct moving {
     uint32_t variant, tasks;
     unsigned char *in, *out;
     uint64_t bytes, table_floats;
+    uint32_t channel_bits, column_bits;
     uint32_t element_size;
 };
 
@@ -228,9 +229,27 @@ static void limit_part(const struct moving *moving, uint64_t begin, uint64_t end
         .table = moving->cpu->table,
         .at = begin / moving->element_size,
         .mask = moving->table_floats - 1,
+        .channel_bits = moving->channel_bits,
+        .column_bits = moving->column_bits,
         .second = moving->bytes / BENCH_TENSORS,
     };
     loop->run[in_place][part.table != NULL](&part);
+}
+
+// The bits of a power of two, and 0 of what is none.
+static uint32_t bits_of(uint64_t count) {
+    uint32_t bits = 0;
+    while (count >> bits > 1)
+        ++bits;
+    return (uint64_t)1 << bits == count ? bits : 0;
+}
+
+// A table of rows for a grid's columns and lines, where it is not one for each token.
+static void take_grid(const struct bench_tower *tower, struct moving *moving) {
+    if (!moving->table_floats || tower->form == BENCH_MIXED || tower->axes != 2)
+        return;
+    moving->channel_bits = bits_of(tower->head_dim);
+    moving->column_bits = bits_of(moving->table_floats / tower->head_dim);
 }
 
 static void move_part(void *data, uint32_t index) {
@@ -264,6 +283,7 @@ static int move_bytes(struct bench_engine *engine, enum bench_move move, uint32_
         .element_size = rope2d_element_size(engine->what->element),
     };
     rope2d_host host = rope2d_host_resolve(&cpu->host);
+    take_grid(engine->what->tower, &moving);
     double begin = seconds_now();
     rope2d_parallel(&host, moving.tasks, move_part, &moving);
     *sample = (struct bench_sample){.host = seconds_now() - begin};

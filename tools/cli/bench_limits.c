@@ -43,7 +43,7 @@ static inline uint32_t narrowed(rope2d_element element, float value) {
 // NOLINTBEGIN(bugprone-macro-parentheses): a type takes none.
 #define BLOCK(word, element, i, count, has_table)                                                            \
     do {                                                                                                     \
-        by = (has_table) ? part->table + ((part->at + (i)) & part->mask) : by;                               \
+        by = (has_table) ? bench_limit_factors(part, i) : by;                                                \
         for (uint64_t j = 0; j < (count); ++j)                                                               \
             to[(i) + j] = (word)TURN(element, has_table, i, j);                                              \
         for (uint64_t j = 0; (has_table) && j < (count); ++j)                                                \

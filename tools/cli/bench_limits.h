@@ -18,8 +18,24 @@ struct bench_limit_part {
     float factor, other; // each number becomes the sum of its products with both
     const float *table;  // instead of the first a factor for each element
     uint64_t at, mask;   // of the first element's, and what its numbers are taken modulo, less one
-    uint64_t second;     // with a table: bytes from q to k, of which as many are multiplied by the same
+    // Of a grid: a token's first half is of its column's row, the other of its line's, which the next token
+    // has as well. 0: no grid, the table goes on from token to token.
+    uint32_t channel_bits, column_bits;
+    uint64_t second; // with a table: bytes from q to k, of which as many are multiplied by the same
 };
+
+// Where the factors of number `place` and those after it stand.
+static inline const float *bench_limit_factors(const struct bench_limit_part *part, uint64_t place) {
+    const uint64_t number = part->at + place;
+    if (!part->channel_bits)
+        return part->table + (number & part->mask);
+    const uint64_t row_bits = part->channel_bits - 1, columns = (uint64_t)1 << part->column_bits;
+    const uint64_t token = number >> part->channel_bits, channel = number & (((uint64_t)1 << row_bits) - 1);
+    const uint64_t column = token & (columns - 1),
+                   line = columns + ((token >> part->column_bits) & (columns - 1));
+    const uint64_t row = number >> row_bits & 1 ? line : column;
+    return part->table + (row << row_bits) + channel;
+}
 
 typedef void bench_limit_run(const struct bench_limit_part *part);
 

@@ -155,7 +155,7 @@ AVX512 INLINE void bf16_64(void *to, const void *from, const struct factors_16 *
         const uint64_t turn = 4 * BENCH_LINE, width = sizeof(vector);                                        \
         uint64_t i = 0;                                                                                      \
         for (; i + turn <= part.bytes; i += turn) {                                                          \
-            const float *table = (has_table) ? part.table + ((part.at + i / (size)) & part.mask) : NULL;     \
+            const float *table = (has_table) ? bench_limit_factors(&part, i / (size)) : NULL;                \
             for (uint64_t line = 0; (ahead) && line < 4; ++line)                                             \
                 BENCH_FETCH(from + i + BENCH_AHEAD + line * BENCH_LINE);                                     \
             for (uint64_t line = 0; (ahead) && (has_table) && line < 4; ++line)                              \
@@ -164,8 +164,7 @@ AVX512 INLINE void bf16_64(void *to, const void *from, const struct factors_16 *
                 STEP(factors, read, step, size, i + j, table + j / (size), has_table, stream);               \
         }                                                                                                    \
         for (; i < part.bytes; i += width)                                                                   \
-            STEP(factors, read, step, size, i, part.table + ((part.at + i / (size)) & part.mask), has_table, \
-                 stream);                                                                                    \
+            STEP(factors, read, step, size, i, bench_limit_factors(&part, i / (size)), has_table, stream);   \
         if (stream)                                                                                          \
             _mm_sfence();                                                                                    \
     }
