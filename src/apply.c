@@ -33,7 +33,7 @@ static const char *pattern_difference(const rope2d_pattern *a, const rope2d_patt
     return "pairing or the axis that turns a pair";
 }
 
-static rope2d_status check_match(const rope2d_plan *plan, const rope2d_positions *positions) {
+rope2d_status rope2d_match_check(const rope2d_plan *plan, const rope2d_positions *positions) {
     const rope2d_host *host = &plan->device->host;
     if (plan->device != positions->device)
         return rope2d_fail(host, ROPE2D_ERROR_MISMATCH,
@@ -58,8 +58,8 @@ static rope2d_status check_ranges(const rope2d_plan *plan, const rope2d_position
                            " tokens of the positions",
                            params->first_token, params->tokens, positions->tokens);
     if (positions->batch != 1 && params->batch != positions->batch)
-        return rope2d_fail(host, ROPE2D_ERROR_BATCH, "batch is %u; that of the positions is %u",
-                           params->batch, positions->batch);
+        return rope2d_fail(host, ROPE2D_ERROR_BATCH, "batch is %u; %s is %u", params->batch,
+                           positions->rows ? "that of the positions" : "params.row_batch", positions->batch);
     return ROPE2D_OK;
 }
 
@@ -70,7 +70,7 @@ rope2d_status rope2d_work_prepare(const rope2d_plan *plan, const rope2d_position
     if (!positions || !params)
         return rope2d_fail(host, ROPE2D_ERROR_NULL, "%s is NULL", positions ? "params" : "positions");
     ROPE2D_TRY(rope2d_check_struct_size(host, "params", params->struct_size, sizeof(*params)));
-    ROPE2D_TRY(check_match(plan, positions));
+    ROPE2D_TRY(rope2d_match_check(plan, positions));
     if (params->tensor_count > ROPE2D_MAX_TENSORS)
         return rope2d_fail(host, ROPE2D_ERROR_LIMIT, "tensor_count is %u; the limit is %u",
                            params->tensor_count, ROPE2D_MAX_TENSORS);

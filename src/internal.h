@@ -215,9 +215,17 @@ typedef struct rope2d_work {
 rope2d_status rope2d_tensors_check(const rope2d_plan *plan, const rope2d_apply_params *params,
                                    rope2d_checked_tensor *tensors, uint32_t *count);
 
+// Refuses row numbers of a caller's, in memory of `bytes` bytes that `name` stands for, which are none or too
+// many for it, or have a bound behind the table. The batch is at least 1.
+rope2d_status rope2d_caller_rows_check(const rope2d_positions *positions, uint32_t batch, uint64_t tokens,
+                                       uint32_t bound, uint64_t bytes, const char *name);
+
 // Refuses row numbers, `bytes` at `address`, that lie in memory which the work writes.
 rope2d_status rope2d_rows_check(const rope2d_plan *plan, const rope2d_work *work, uint64_t address,
                                 uint64_t bytes);
+
+// apply.c: whether a plan can work with these positions.
+rope2d_status rope2d_match_check(const rope2d_plan *plan, const rope2d_positions *positions);
 
 // apply.c: checks all of an apply and fills the work, whose tensors are `tensors`, ROPE2D_MAX_TENSORS of
 // them. Leaves work->tensor_count 0 where there is nothing to do.

@@ -80,9 +80,13 @@ static rope2d_status check_memory(const checker *c, region *r, const rope2d_view
     if (view->offset > view->size || r->reach > view->size - view->offset)
         return rope2d_fail(c->host, ROPE2D_ERROR_TENSOR_SIZE,
                            "tensors[%u].%s of batch %" PRIu64 ", %" PRIu64 " tokens and %" PRIu64
-                           " heads reaches %" PRIu64 " bytes past offset %" PRIu64 "; its size is %" PRIu64,
+                           " heads reaches %" PRIu64 " bytes past offset %" PRIu64 "; its size is %" PRIu64
+                           "%s",
                            r->tensor, r->name, r->dimensions[0].count, r->dimensions[1].count,
-                           r->dimensions[2].count, r->reach, view->offset, view->size);
+                           r->dimensions[2].count, r->reach, view->offset, view->size,
+                           c->plan->device->backend == ROPE2D_BACKEND_VULKAN && view->size % 4 == 0
+                               ? ", in whole words of 4 bytes"
+                               : "");
     const uintptr_t base = (uintptr_t)view->base;
     if (view->offset > UINTPTR_MAX - base || r->reach > UINTPTR_MAX - base - view->offset)
         return rope2d_fail(c->host, ROPE2D_ERROR_TENSOR_SIZE,
@@ -305,6 +309,26 @@ rope2d_status rope2d_tensors_check(const rope2d_plan *plan, const rope2d_apply_p
 
 static extent extent_of(uint64_t count, int64_t stride, uint32_t element) {
     return (extent){count, (uint64_t)stride * element};
+}
+
+rope2d_status rope2d_caller_rows_check(const rope2d_positions *positions, uint32_t batch, uint64_t tokens,
+                                       uint32_t bound, uint64_t bytes, const char *name) {
+    const rope2d_host *host = &positions->device->host;
+    const uint32_t row_axes = positions->pattern.row_axes;
+    const uint64_t count = rope2d_product(rope2d_product(batch, tokens), row_axes);
+    if (count == 0 || count > INT32_MAX)
+        return rope2d_fail(host, ROPE2D_ERROR_LIMIT,
+                           "params.row_tokens is %" PRIu64 " for a row_batch of %u and %u row numbers each: "
+                           "from 1 to %d in all",
+                           tokens, batch, row_axes, INT32_MAX);
+    if (bound > positions->table_rows)
+        return rope2d_fail(host, ROPE2D_ERROR_ROW, "params.row_bound is %u; the table has %u rows", bound,
+                           positions->table_rows);
+    if (count * sizeof(int32_t) > bytes)
+        return rope2d_fail(host, ROPE2D_ERROR_TENSOR_SIZE,
+                           "%s is %" PRIu64 "; %" PRIu64 " row numbers need %" PRIu64, name, bytes, count,
+                           count * sizeof(int32_t));
+    return ROPE2D_OK;
 }
 
 rope2d_status rope2d_rows_check(const rope2d_plan *plan, const rope2d_work *work, uint64_t address,

@@ -147,7 +147,18 @@ static void check_rows(program *own, const objects *mine, const rope2d_opencl_bi
     }
     rope2d_opencl_binding_destroy(binding);
     params.row_tokens = TOKENS + 1;
-    IS(ROPE2D_ERROR_ROW, rope2d_opencl_binding_create(mine->plan, mine->positions, &params, &binding));
+    IS(ROPE2D_ERROR_TENSOR_SIZE,
+       rope2d_opencl_binding_create(mine->plan, mine->positions, &params, &binding));
+    CHECK(strstr(own->log.text, "the size of params.rows is 280; 72 row numbers need 288"));
+    params.row_tokens = 0;
+    IS(ROPE2D_ERROR_LIMIT, rope2d_opencl_binding_create(mine->plan, mine->positions, &params, &binding));
+    CHECK(
+        strstr(own->log.text, "params.row_tokens is 0 for a row_batch of 1 and 2 row numbers each: from 1"));
+    params.row_tokens = TOKENS / 3;
+    params.row_batch = 3;
+    IS(ROPE2D_ERROR_BATCH, rope2d_opencl_binding_create(mine->plan, mine->positions, &params, &binding));
+    CHECK(strstr(own->log.text, "params.batch is 2; params.row_batch is 3"));
+    params.row_batch = 0;
     params.row_tokens = TOKENS;
     params.row_bound = TOKENS + 1;
     IS(ROPE2D_ERROR_ROW, rope2d_opencl_binding_create(mine->plan, mine->positions, &params, &binding));
@@ -193,6 +204,16 @@ static void check_waits(program *own, rope2d_opencl_binding *binding) {
     IS(ROPE2D_ERROR_NULL, rope2d_opencl_enqueue(binding, own->ordered, 0, 1, 1, &none, NULL));
 }
 
+// A queue of another context: the message says so where the driver does.
+static void check_foreign_queue(program *own, rope2d_opencl_binding *binding) {
+    cl_context other = clCreateContext(NULL, 1, &own->id, NULL, NULL, NULL);
+    cl_command_queue queue = clCreateCommandQueue(other, own->id, 0, NULL);
+    IS(ROPE2D_ERROR_MISMATCH, rope2d_opencl_enqueue(binding, queue, 0, 1, 0, NULL, NULL));
+    CHECK(strstr(own->log.text, "queue is of another context than the device"));
+    clReleaseCommandQueue(queue);
+    clReleaseContext(other);
+}
+
 static void check_refusals(program *own, const objects *mine, rope2d_opencl_binding_params params,
                            cl_mem memory) {
     const cl_buffer_region regions[2] = {{0, 8192}, {4096, 8192}};
@@ -216,6 +237,7 @@ static void check_refusals(program *own, const objects *mine, rope2d_opencl_bind
     IS(ROPE2D_ERROR_TOKENS, rope2d_opencl_enqueue(binding, own->ordered, TOKENS - 3, 4, 0, NULL, NULL));
     IS(ROPE2D_ERROR_NULL, rope2d_opencl_enqueue(binding, NULL, 0, 4, 0, NULL, NULL));
     check_waits(own, binding);
+    check_foreign_queue(own, binding);
     rope2d_opencl_dispatch dispatch = {.struct_size = sizeof(dispatch)};
     IS(ROPE2D_OK, rope2d_opencl_binding_dispatch(binding, 0, 4, &dispatch));
     CHECK(dispatch.kernel && dispatch.local_size > 0 && dispatch.global_size % dispatch.local_size == 0);

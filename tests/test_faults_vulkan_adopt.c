@@ -94,7 +94,8 @@ static rope2d_status place(const stage *s, use *u) {
     rope2d_vulkan_positions_needs needs = {.struct_size = sizeof(needs)};
     const rope2d_vulkan_positions_places places = {
         .struct_size = sizeof(places),
-        .table = {s->table.handle, s->image, 0, ROOM, NULL},
+        .table = {s->table.handle, s->l->table == ROPE2D_TABLE_TEXTURE ? s->image : VK_NULL_HANDLE, 0, ROOM,
+                  NULL},
         .rows = {s->rows.handle, VK_NULL_HANDLE, 0, ROOM, NULL},
         .staging = {s->staging.handle, VK_NULL_HANDLE, 0, ROOM, s->staging.mapped},
     };

@@ -171,7 +171,7 @@ static void refuse(program *own) {
     objects other = program_make(own, own->cpu, ROPE2D_F16, ROPE2D_TABLE_AUTO);
     refuses_pair(own, other.plan, other.positions, &good, "");
     CHECK(rope2d_opencl_positions_get_table(other.positions, &table) == ROPE2D_ERROR_MISMATCH);
-    refuses_pair(own, its.made.plan, other.positions, &good, "plan and positions differ in device");
+    refuses_pair(own, its.made.plan, other.positions, &good, "plan and positions are of two devices");
     program_unmake(&other);
 }
 

@@ -133,6 +133,9 @@ static void check_bad_adoption(rope2d_vulkan_device_params good) {
     bad = good;
     bad.api_version = 3;
     expect(rope2d_vulkan_device_adopt(&bad, &device), ROPE2D_ERROR_ENUM, "api_version");
+    bad = good;
+    bad.has_shader_float16 = 2;
+    expect(rope2d_vulkan_device_adopt(&bad, &device), ROPE2D_ERROR_ENUM, "has_shader_float16");
     tally_check(&counts, device == NULL, "a failed adoption leaves a device");
 }
 
@@ -160,6 +163,7 @@ static void check_bad_bindings(const owner *own, rope2d_device *device) {
     tensors[1].in.offset += 2;
     tensors[1].in.size = tensors[1].in.offset + 2ull * HEADS * HEAD_DIM * TOKENS;
     expect(rope2d_vulkan_binding_update(binding, &params), ROPE2D_ERROR_TENSOR_SIZE, "last word");
+    tally_check(&counts, strstr(logged.text, "in whole words of 4 bytes") != NULL, "%s", logged.text);
     make_params(&l, &buffer, &buffer, tensors, &params);
     params.first_token = 1;
     expect(rope2d_vulkan_binding_update(binding, &params), ROPE2D_ERROR_TOKENS, "tokens");
@@ -210,6 +214,7 @@ static void check_bad_rows(rope2d_vulkan_binding *binding, const rope2d_vulkan_b
     bad.row_batch = 2;
     bad.row_size = BYTES;
     expect(rope2d_vulkan_binding_update(binding, &bad), ROPE2D_ERROR_BATCH, "row_batch");
+    tally_check(&counts, strstr(logged.text, "; params.row_batch is 2") != NULL, "%s", logged.text);
     bad = *good;
     bad.row_bound = TOKENS + 1;
     expect(rope2d_vulkan_binding_update(binding, &bad), ROPE2D_ERROR_ROW, "row_bound");

@@ -139,6 +139,9 @@ static void check_bad_places(rope2d_positions *positions, const rope2d_vulkan_po
     bad.table.memory = VK_NULL_HANDLE;
     expect(rope2d_vulkan_positions_place(positions, &bad), ROPE2D_ERROR_NULL, "table");
     bad = *good;
+    bad.rows.memory = (VkDeviceMemory)good->rows.buffer;
+    expect(rope2d_vulkan_positions_place(positions, &bad), ROPE2D_ERROR_MISMATCH, "rows.memory");
+    bad = *good;
     bad.rows.size = UINT64_MAX;
     expect(rope2d_vulkan_positions_place(positions, &bad), ROPE2D_ERROR_TENSOR_SIZE, "rows.size");
     if (good->staging.buffer == VK_NULL_HANDLE)

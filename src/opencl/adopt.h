@@ -8,18 +8,12 @@
 
 #include "rope2d/rope2d_opencl.h"
 
-// The kernel's argument for what tensor i reads; the next is for what it writes. And how messages name it.
-#define ROPE2D_CL_ARGUMENT(i)       (4 + 2 * (i))
-#define ROPE2D_CL_VIEW              "tensors[%u].%s"
-#define ROPE2D_CL_VIEW_OF(argument) (unsigned)((argument)-4) / 2, (argument) % 2 != 0 ? "out" : "in"
-
 // view.c: fills the tensors, zeroed, as the checks want them, at addresses that stand for the caller's
 // memory: what may overlap has overlapping addresses. None is ever followed.
-// *rows becomes that of the caller's row numbers, if there are any; *pointer the argument of the first view
-// that is a pointer, or 0.
+// *rows becomes that of the caller's row numbers, if there are any; *pointers is filled where a view is one.
 rope2d_status rope2d_cl_views_place(const rope2d_cl_device *device,
                                     const rope2d_opencl_binding_params *params, rope2d_tensor *tensors,
-                                    uint64_t *rows, cl_uint *pointer);
+                                    uint64_t *rows, rope2d_cl_pointers *pointers);
 // view.c: whether kernels of the device can use a caller's memory: a buffer of its context, with none of the
 // refused CL_MEM_*_ONLY.
 rope2d_status rope2d_cl_memory_check(const rope2d_cl_device *device, const char *name, cl_mem memory,

@@ -31,16 +31,13 @@ static rope2d_status check_tensors(rope2d_opencl_binding *binding,
     const rope2d_cl_device *device = plan->device->impl;
     rope2d_tensor tensors[ROPE2D_OPENCL_MAX_TENSORS];
     uint64_t rows = 0;
-    cl_uint pointer = 0;
     memset(tensors, 0, sizeof(tensors));
     for (uint32_t i = 0; i < params->tensor_count; i++) {
         if (params->tensors[i].heads == 0)
             return rope2d_fail(&plan->device->host, ROPE2D_ERROR_HEADS, "tensors[%u].heads is 0; at least 1",
                                i);
     }
-    ROPE2D_TRY(rope2d_cl_views_place(device, params, tensors, &rows, &pointer));
-    if (pointer != 0)
-        ROPE2D_TRY(rope2d_cl_pointers_find(device, pointer, &binding->pointers));
+    ROPE2D_TRY(rope2d_cl_views_place(device, params, tensors, &rows, &binding->pointers));
     const rope2d_apply_params apply = {
         .struct_size = sizeof(apply),
         .batch = params->batch,
@@ -126,21 +123,13 @@ static rope2d_status check_rows(rope2d_opencl_binding *binding, const rope2d_ope
                            (unsigned)params->row_bound, (unsigned)params->row_batch, params->row_tokens);
     if (!params->rows)
         return ROPE2D_OK;
-    if (params->row_bound > positions->table_rows)
-        return rope2d_fail(cl->host, ROPE2D_ERROR_ROW, "params.row_bound is %u; the table has %u rows",
-                           (unsigned)params->row_bound, (unsigned)positions->table_rows);
     binding->row_batch = params->row_batch == 0 ? 1 : params->row_batch;
     binding->row_tokens = params->row_tokens;
     binding->row_bound = params->row_bound > 0 ? params->row_bound : positions->table_rows;
     ROPE2D_TRY(rope2d_cl_memory_check(device, "params.rows", params->rows, CL_MEM_WRITE_ONLY));
     CL(cl->GetMemObjectInfo(params->rows, CL_MEM_SIZE, sizeof(size), &size, NULL));
-    uint64_t rows =
-        rope2d_product(rope2d_product(binding->row_batch, binding->row_tokens), positions->pattern.row_axes);
-    if (rows == 0 || rows > INT32_MAX || rows > size / sizeof(int32_t))
-        return rope2d_fail(
-            cl->host, ROPE2D_ERROR_ROW,
-            "params.rows has %zu bytes, for %u batch elements of %" PRIu64 " tokens with %u row numbers each",
-            size, (unsigned)binding->row_batch, binding->row_tokens, (unsigned)positions->pattern.row_axes);
+    OWN(rope2d_caller_rows_check(positions, binding->row_batch, binding->row_tokens, binding->row_bound, size,
+                                 "the size of params.rows"));
 fail:
     return status;
 }
@@ -157,10 +146,7 @@ static rope2d_status check_positions(rope2d_opencl_binding *binding,
     if (plan->device->backend != ROPE2D_BACKEND_OPENCL)
         return rope2d_fail(host, ROPE2D_ERROR_MISMATCH, "plan is of %s, which is no OpenCL device",
                            plan->device->info.name);
-    if (plan->device != positions->device || plan->table_kind != positions->table_kind ||
-        !rope2d_pattern_equal(&plan->pattern, &positions->pattern))
-        return rope2d_fail(host, ROPE2D_ERROR_MISMATCH,
-                           "plan and positions differ in device, table or structure of the spec");
+    ROPE2D_TRY(rope2d_match_check(plan, positions));
     binding->window = rope2d_cl_window_whole(positions);
     if (!binding->window)
         return rope2d_fail(host, ROPE2D_ERROR_LIMIT,
@@ -168,8 +154,9 @@ static rope2d_status check_positions(rope2d_opencl_binding *binding,
                            plan->device->info.max_buffer_range);
     ROPE2D_TRY(check_rows(binding, params));
     if (row_batch(binding) != 1 && row_batch(binding) != params->batch)
-        return rope2d_fail(host, ROPE2D_ERROR_BATCH, "params.batch is %u; that of the positions is %u",
-                           (unsigned)params->batch, (unsigned)row_batch(binding));
+        return rope2d_fail(host, ROPE2D_ERROR_BATCH, "params.batch is %u; %s is %u", (unsigned)params->batch,
+                           params->rows ? "params.row_batch" : "that of the positions",
+                           (unsigned)row_batch(binding));
     return ROPE2D_OK;
 }
 
@@ -202,8 +189,8 @@ static rope2d_status make_kernel(rope2d_opencl_binding *binding, const rope2d_op
         cl_uint used = i < params->tensor_count ? i : 0; // what is not used must be valid all the same
         const rope2d_opencl_tensor *tensor = &params->tensors[used];
         const rope2d_opencl_view *out = binding->tensors[used].in_place ? &tensor->in : &tensor->out;
-        OWN(set_view(binding, ROPE2D_CL_ARGUMENT(i), &tensor->in));
-        OWN(set_view(binding, ROPE2D_CL_ARGUMENT(i) + 1, out));
+        OWN(set_view(binding, 4 + 2 * i, &tensor->in));
+        OWN(set_view(binding, 5 + 2 * i, out));
     }
 fail:
     return status;
@@ -369,6 +356,17 @@ typedef struct chain {
     cl_event last;
 } chain;
 
+// What a driver says of another context's queue or event names neither.
+static rope2d_status enqueue_failed(const rope2d_cl_device *device, cl_command_queue queue, cl_int code) {
+    const rope2d_cl *cl = &device->cl;
+    cl_context context = NULL;
+    if (code != CL_INVALID_CONTEXT ||
+        cl->GetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(context), &context, NULL) != CL_SUCCESS)
+        return rope2d_cl_failed(cl, "clEnqueueNDRangeKernel", code);
+    return rope2d_fail(cl->host, ROPE2D_ERROR_MISMATCH, "%s is of another context than the device",
+                       context == device->context ? "an event of wait_list" : "queue");
+}
+
 static rope2d_status enqueue_part(rope2d_opencl_binding *binding, cl_command_queue queue,
                                   const binding_part *part, chain *events) {
     const rope2d_cl_device *device = binding->plan->device->impl;
@@ -378,9 +376,11 @@ static rope2d_status enqueue_part(rope2d_opencl_binding *binding, cl_command_que
     cl_event before = events->last;
     cl_event after = NULL;
     OWN(set_part(binding, part, &dispatch));
-    CL(cl->EnqueueNDRangeKernel(queue, dispatch.kernel, 1, NULL, &dispatch.global_size, &dispatch.local_size,
-                                before ? 1 : events->wait_count, before ? &before : events->wait_list,
-                                events->event ? &after : NULL));
+    const cl_int code = cl->EnqueueNDRangeKernel(
+        queue, dispatch.kernel, 1, NULL, &dispatch.global_size, &dispatch.local_size,
+        before ? 1 : events->wait_count, before ? &before : events->wait_list, events->event ? &after : NULL);
+    if (code != CL_SUCCESS)
+        return enqueue_failed(device, queue, code);
     events->last = after;
     if (before)
         cl->ReleaseEvent(before);

@@ -254,8 +254,8 @@ typedef struct rope2d_cl_pointers {
                                   void *value, size_t *size_needed);
 } rope2d_cl_pointers;
 
-// ROPE2D_ERROR_UNSUPPORTED, which names the argument, where it takes none.
-rope2d_status rope2d_cl_pointers_find(const rope2d_cl_device *device, cl_uint argument,
+// ROPE2D_ERROR_UNSUPPORTED where it takes none, such as that of the view `name`.
+rope2d_status rope2d_cl_pointers_find(const rope2d_cl_device *device, const char *name,
                                       rope2d_cl_pointers *pointers);
 rope2d_status rope2d_cl_pointer_set(const rope2d_cl_device *device, const rope2d_cl_pointers *pointers,
                                     cl_kernel kernel, cl_uint argument, const void *pointer);

@@ -54,7 +54,7 @@ fail:
     return status;
 }
 
-rope2d_status rope2d_cl_pointers_find(const rope2d_cl_device *device, cl_uint argument,
+rope2d_status rope2d_cl_pointers_find(const rope2d_cl_device *device, const char *name,
                                       rope2d_cl_pointers *pointers) {
     const rope2d_cl *cl = &device->cl;
     rope2d_status status = ROPE2D_OK;
@@ -65,9 +65,9 @@ rope2d_status rope2d_cl_pointers_find(const rope2d_cl_device *device, cl_uint ar
     OWN(find_usm(device, pointers));
     if (!pointers->set_svm && !(pointers->set_usm && pointers->usm_info))
         return rope2d_fail(cl->host, ROPE2D_ERROR_UNSUPPORTED,
-                           ROPE2D_CL_VIEW " is a pointer, and the device (%s) has neither shared virtual "
-                                          "memory nor cl_intel_unified_shared_memory",
-                           ROPE2D_CL_VIEW_OF(argument), pointers->version);
+                           "%s is a pointer, and the device (%s) has neither shared virtual memory nor "
+                           "cl_intel_unified_shared_memory",
+                           name, pointers->version);
 fail:
     return status;
 }
@@ -86,8 +86,7 @@ rope2d_status rope2d_cl_pointer_set(const rope2d_cl_device *device, const rope2d
     const bool usm = is_usm(device, pointers, pointer);
     if (!usm && !pointers->set_svm)
         return rope2d_fail(cl->host, ROPE2D_ERROR_UNSUPPORTED,
-                           ROPE2D_CL_VIEW ".pointer is no unified shared memory of the context",
-                           ROPE2D_CL_VIEW_OF(argument));
+                           "tensors: a pointer that is no unified shared memory of the context");
     const cl_int code =
         usm ? pointers->set_usm(kernel, argument, pointer) : pointers->set_svm(kernel, argument, pointer);
     if (code != CL_SUCCESS)

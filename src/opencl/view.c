@@ -17,7 +17,7 @@ typedef struct address_space {
     uint64_t addresses[MOST_ROOTS];
     uint32_t count;
     uint64_t next;
-    cl_uint pointer; // argument of the first pointer; 0: there is none
+    bool has_pointers;
 } address_space;
 
 static rope2d_status find_root(address_space *space, cl_mem root, uint64_t *address) {
@@ -46,35 +46,30 @@ static bool is_zero(const rope2d_opencl_view *view) {
 }
 
 // Pointers are addresses; those that stand for buffers begin behind them.
-static rope2d_status reserve_pointer(address_space *space, cl_uint argument,
-                                     const rope2d_opencl_view *given) {
+static rope2d_status reserve_pointer(address_space *space, const rope2d_cl_device *device, const char *name,
+                                     const rope2d_opencl_view *given, rope2d_cl_pointers *pointers) {
     const rope2d_host *host = space->cl->host;
     const uint64_t address = (uint64_t)(uintptr_t)given->pointer;
-    if (!given->memory == !given->pointer) {
-        if (argument % 2 != 0 && is_zero(given))
-            return ROPE2D_OK; // in place
-        return rope2d_fail(host, given->memory ? ROPE2D_ERROR_MISMATCH : ROPE2D_ERROR_NULL,
-                           ROPE2D_CL_VIEW " has %s a memory %s a pointer%s", ROPE2D_CL_VIEW_OF(argument),
-                           given->memory ? "both" : "neither", given->memory ? "and" : "nor",
-                           argument % 2 != 0 ? "; in place, all of out is 0" : "");
-    }
     if (!given->pointer)
-        return ROPE2D_OK;
+        return given->memory
+                   ? ROPE2D_OK
+                   : rope2d_fail(host, ROPE2D_ERROR_NULL, "%s has neither a memory nor a pointer", name);
+    if (given->memory)
+        return rope2d_fail(host, ROPE2D_ERROR_MISMATCH, "%s has both a memory and a pointer", name);
     if (address % POINTER_ALIGNMENT != 0)
         return rope2d_fail(host, ROPE2D_ERROR_TENSOR_ALIGNMENT,
-                           ROPE2D_CL_VIEW ".pointer is %" PRIu64 " bytes past a multiple of %u",
-                           ROPE2D_CL_VIEW_OF(argument), address % POINTER_ALIGNMENT,
-                           (unsigned)POINTER_ALIGNMENT);
+                           "%s.pointer is %" PRIu64 " bytes past a multiple of %u", name,
+                           address % POINTER_ALIGNMENT, (unsigned)POINTER_ALIGNMENT);
     if (given->size > UINT64_MAX / 2 - address)
-        return rope2d_fail(host, ROPE2D_ERROR_TENSOR_SIZE,
-                           ROPE2D_CL_VIEW ".size is %" PRIu64 ": it reaches past all memory",
-                           ROPE2D_CL_VIEW_OF(argument), given->size);
+        return rope2d_fail(host, ROPE2D_ERROR_TENSOR_SIZE, "%s.size %" PRIu64 " reaches past all memory",
+                           name, given->size);
     const uint64_t end = (address + given->size + 8191) / 4096 * 4096;
     if (end > space->next)
         space->next = end;
-    if (space->pointer == 0)
-        space->pointer = argument;
-    return ROPE2D_OK;
+    if (space->has_pointers)
+        return ROPE2D_OK;
+    space->has_pointers = true;
+    return rope2d_cl_pointers_find(device, name, pointers);
 }
 
 // A driver takes a foreign object for one of its own, and falls over it.
@@ -100,23 +95,26 @@ fail:
     return status;
 }
 
-static rope2d_status check_view(const rope2d_cl_device *device, uint32_t index, const char *side,
-                                const rope2d_opencl_view *given, cl_mem_flags refused) {
-    char name[48];
-    if (!given->memory)
-        return ROPE2D_OK;
-    snprintf(name, sizeof(name), "tensors[%u].%s.memory", (unsigned)index, side);
-    return rope2d_cl_memory_check(device, name, given->memory, refused);
+// A kernel that is given memory for another use may do anything.
+static rope2d_status check_view(address_space *space, const rope2d_cl_device *device, uint32_t index,
+                                const char *side, const rope2d_opencl_view *given, cl_mem_flags refused,
+                                rope2d_cl_pointers *pointers) {
+    char name[40];
+    const int length = snprintf(name, sizeof(name) - 8, "tensors[%u].%s", (unsigned)index, side);
+    ROPE2D_TRY(reserve_pointer(space, device, name, given, pointers));
+    memcpy(name + length, ".memory", 8);
+    return given->memory ? rope2d_cl_memory_check(device, name, given->memory, refused) : ROPE2D_OK;
 }
 
-// What is in place is written through `in`; a kernel that is given memory for another use may do anything.
-static rope2d_status check_memory(const rope2d_cl_device *device, uint32_t index,
-                                  const rope2d_opencl_tensor *tensor) {
-    const bool in_place =
-        (!tensor->out.memory && !tensor->out.pointer) || tensor->out.memory == tensor->in.memory;
-    ROPE2D_TRY(check_view(device, index, "in", &tensor->in,
-                          CL_MEM_WRITE_ONLY | (in_place ? (cl_mem_flags)CL_MEM_READ_ONLY : 0)));
-    return check_view(device, index, "out", &tensor->out, CL_MEM_READ_ONLY);
+// What is in place is written through `in`.
+static rope2d_status check_views(address_space *space, const rope2d_cl_device *device, uint32_t index,
+                                 const rope2d_opencl_tensor *tensor, rope2d_cl_pointers *pointers) {
+    const bool is_given = !is_zero(&tensor->out);
+    const bool in_place = !is_given || tensor->out.memory == tensor->in.memory;
+    ROPE2D_TRY(check_view(space, device, index, "in", &tensor->in,
+                          CL_MEM_WRITE_ONLY | (in_place ? (cl_mem_flags)CL_MEM_READ_ONLY : 0), pointers));
+    return is_given ? check_view(space, device, index, "out", &tensor->out, CL_MEM_READ_ONLY, pointers)
+                    : ROPE2D_OK;
 }
 
 // The address that stands for a buffer, or for where a sub-buffer begins in its own.
@@ -161,20 +159,14 @@ fail:
 
 rope2d_status rope2d_cl_views_place(const rope2d_cl_device *device,
                                     const rope2d_opencl_binding_params *params, rope2d_tensor *tensors,
-                                    uint64_t *rows, cl_uint *pointer) {
+                                    uint64_t *rows, rope2d_cl_pointers *pointers) {
     address_space space = {.cl = &device->cl, .next = 4096};
+    for (uint32_t i = 0; i < params->tensor_count; i++)
+        ROPE2D_TRY(check_views(&space, device, i, &params->tensors[i], pointers));
     for (uint32_t i = 0; i < params->tensor_count; i++) {
-        ROPE2D_TRY(reserve_pointer(&space, ROPE2D_CL_ARGUMENT(i), &params->tensors[i].in));
-        ROPE2D_TRY(reserve_pointer(&space, ROPE2D_CL_ARGUMENT(i) + 1, &params->tensors[i].out));
-    }
-    for (uint32_t i = 0; i < params->tensor_count; i++) {
-        ROPE2D_TRY(check_memory(device, i, &params->tensors[i]));
         tensors[i].heads = params->tensors[i].heads;
         ROPE2D_TRY(place_view(&space, &params->tensors[i].in, &tensors[i].in));
         ROPE2D_TRY(place_view(&space, &params->tensors[i].out, &tensors[i].out));
     }
-    if (params->rows)
-        ROPE2D_TRY(place_memory(&space, params->rows, rows));
-    *pointer = space.pointer;
-    return ROPE2D_OK;
+    return params->rows ? place_memory(&space, params->rows, rows) : ROPE2D_OK;
 }

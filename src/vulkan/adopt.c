@@ -25,7 +25,8 @@ static rope2d_status check_allocation(const rope2d_host *host, const VkAllocatio
 static rope2d_status check_small(const rope2d_host *host, const rope2d_vulkan_place *small) {
     if (small->memory != VK_NULL_HANDLE)
         return rope2d_fail(host, ROPE2D_ERROR_MISMATCH,
-                           "params.small.memory is given; must be VK_NULL_HANDLE: it is a range of a buffer");
+                           "%s.memory is given; must be VK_NULL_HANDLE: it is a range of a buffer",
+                           "params.small");
     if (small->offset % ROPE2D_VULKAN_SMALL_ALIGNMENT != 0)
         return rope2d_fail(host, ROPE2D_ERROR_TENSOR_ALIGNMENT,
                            "params.small.offset is %" PRIu64 "; must be a multiple of %d", small->offset,
@@ -57,6 +58,9 @@ static rope2d_status check_params(const rope2d_host *host, const rope2d_vulkan_d
     if ((params->lock_queue == NULL) != (params->unlock_queue == NULL))
         return rope2d_fail(host, ROPE2D_ERROR_NULL, "params.%s is NULL, and the other callback is not",
                            params->lock_queue == NULL ? "lock_queue" : "unlock_queue");
+    if (params->has_shader_float16 > 1)
+        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "params.has_shader_float16 is %u; it is 0 or 1",
+                           params->has_shader_float16);
     ROPE2D_TRY(check_allocation(host, params->allocation));
     ROPE2D_TRY(check_small(host, &params->small));
     if (params->api_version != 0 && params->api_version >> 22 != 1) // variant 0, major 1

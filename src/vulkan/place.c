@@ -106,6 +106,9 @@ static rope2d_status check_place(const struct vulkan_device *device, const char 
     if (is_image)
         return ROPE2D_OK;
     snprintf(path, sizeof(path), "places.%s", name);
+    if (place->memory != VK_NULL_HANDLE)
+        return rope2d_fail(host, ROPE2D_ERROR_MISMATCH,
+                           "%s.memory is given; must be VK_NULL_HANDLE: it is a range of a buffer", path);
     return rope2d_vulkan_range_check(device, path, place->buffer, place->offset, place->size);
 }
 

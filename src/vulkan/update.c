@@ -111,34 +111,20 @@ static rope2d_status check_no_rows(const struct vulkan_update *update) {
 // What may go wrong with the caller's rows: their memory is too small, or begins where no descriptor can.
 static rope2d_status check_rows(const rope2d_vulkan_binding *binding, const struct vulkan_update *update) {
     const rope2d_vulkan_binding_params *params = update->params;
-    const rope2d_pattern *pattern = &binding->positions->pattern;
     const uint32_t alignment = binding->plan->device->info.buffer_offset_alignment;
-    const uint32_t batch = params->row_batch > 1 ? params->row_batch : 1;
-    const uint64_t count = rope2d_product(rope2d_product(batch, params->row_tokens), pattern->row_axes);
     if (params->row_offset % alignment != 0)
         return rope2d_fail(update->host, ROPE2D_ERROR_TENSOR_ALIGNMENT,
                            "params.row_offset is %" PRIu64 "; must be a multiple of %u", params->row_offset,
                            alignment);
-    if (count == 0 || count > INT32_MAX)
-        return rope2d_fail(update->host, ROPE2D_ERROR_LIMIT,
-                           "params.row_tokens is %" PRIu64 " for a row_batch of %u and %u row numbers each: "
-                           "from 1 to %d in all",
-                           params->row_tokens, batch, pattern->row_axes, INT32_MAX);
-    if (params->row_bound > binding->positions->table_rows)
-        return rope2d_fail(update->host, ROPE2D_ERROR_ROW, "params.row_bound is %u; the table has %u rows",
-                           params->row_bound, binding->positions->table_rows);
     const uint64_t most = rope2d_vulkan_buffer_most(update->device, params->rows);
     if (params->row_size > most)
         return rope2d_fail(update->host, ROPE2D_ERROR_TENSOR_SIZE,
                            "params.row_size is %" PRIu64 "; its buffer has at most %" PRIu64,
                            params->row_size, most);
-    if (params->row_offset > params->row_size ||
-        count * sizeof(int32_t) > params->row_size - params->row_offset)
-        return rope2d_fail(
-            update->host, ROPE2D_ERROR_TENSOR_SIZE,
-            "params.row_size is %" PRIu64 ", but %" PRIu64 " row numbers at %" PRIu64 " need %" PRIu64,
-            params->row_size, count, params->row_offset, params->row_offset + count * sizeof(int32_t));
-    return ROPE2D_OK;
+    return rope2d_caller_rows_check(
+        binding->positions, params->row_batch > 1 ? params->row_batch : 1, params->row_tokens,
+        params->row_bound, params->row_offset < params->row_size ? params->row_size - params->row_offset : 0,
+        "params.row_size - row_offset");
 }
 
 static rope2d_status take_rows(const rope2d_vulkan_binding *binding, struct vulkan_update *update) {
@@ -187,6 +173,7 @@ rope2d_status rope2d_vulkan_update_check(const rope2d_vulkan_binding *binding, s
     if (params->tensor_count > 0 && params->tensors == NULL)
         return rope2d_fail(update->host, ROPE2D_ERROR_NULL, "tensors is NULL, tensor_count is %u",
                            params->tensor_count);
+    ROPE2D_TRY(rope2d_match_check(binding->plan, binding->positions)); // before their parts are looked into
     ROPE2D_TRY(take_rows(binding, update));
     ROPE2D_TRY(make_tensors(update));
     const rope2d_apply_params apply = {
