@@ -76,8 +76,6 @@ def check_failures(runner, name, command):
 
 
 def check_read_only(runner, name, command, target):
-    if "bench" in name:  # its folder for drivers' caches, and minutes
-        return
     os.chmod(runner.folder, 0o755)
     os.chmod(target.parent, 0o555)
     runner.expect(f"{name}: read-only", [*command, target], 2, str(target), "Permission denied", before=as_nobody)
@@ -105,6 +103,39 @@ def check_links(runner):
     runner.check("rights are those of any new file", mode == 0o666 & ~mask, oct(mode))
 
 
+def check_same(runner):
+    """Two outputs, or an output and what another option reads, on one path: refused before anything is done."""
+    np.save(runner.path("k.npy"), np.ones((1, 4, 2, 8), np.float32))
+    np.save(runner.path("positions.npy"), np.zeros((4, 2), np.float32))
+    os.link(runner.path("k.npy"), runner.path("k_linked.npy"))
+    (runner.path("expect.json")).write_text("[]")
+    (runner.path("inside")).mkdir()
+    apply = ["apply", "--q", "q.npy", "--k", "k.npy", "--base", "100", "--device", "cpu"]
+    grid = [*apply, "--grid", "2x2"]
+    verify = ["verify", "--device", "cpu", "--full"]
+    merge = ["report", "merge", "r.json"]
+    cases = {"two outputs of verify": ([*verify, "--json", "s", "--html", "./s"], "--html ./s: is the file that --json writes"),
+             "two more": ([*verify, "--junit", "s", "--html", "inside/../s"], "is the file that --junit writes"),
+             "what --expect reads": ([*verify, "--expect", "expect.json", "--junit", "expect.json"], "that --expect reads"),
+             "a report that is merged": ([*merge, "--json", "r.json"], "--json r.json: is the file that merge reads"),
+             "two outputs of merge": ([*merge, "--json", "m", "--html", "m"], "--html m: is the file that --json writes"),
+             "two outputs of bench": (["bench", "--json", "s.svg", "--plot", "s.svg"], "--plot s.svg: is the file that --json"),
+             "k as q's output": ([*grid, "--out-q", "k.npy"], "--out-q k.npy: is the file that --k reads"),
+             "k as q's output, linked": ([*grid, "--out-q", "k_linked.npy"], "is the file that --k reads"),
+             "positions as k's output": ([*apply, "--positions", "positions.npy", "--out-k", "positions.npy"],
+                                         "is the file that --positions reads"),
+             "q and k on one": ([*grid, "--out-q", "s.npy", "--out-k", "s.npy"], "is the file that --out-q writes")}
+    before = {name: runner.path(name).read_bytes() for name in runner.names() if runner.path(name).is_file()}
+    for name, (command, text) in cases.items():
+        runner.expect(f"one path: {name}", command, 2, text)
+    after = {name: runner.path(name).read_bytes() for name in runner.names() if runner.path(name).is_file()}
+    runner.check("one path: nothing is written", before == after, sorted(after))
+    runner.expect("a tensor's result in its own place", [*grid, "--out-q", "q.npy", "--out-k", "k.npy"], 0)
+    runner.expect("a merged report", [*merge, "--json", "m.json"], 0)
+    runner.expect("a merged report again", ["report", "merge", "m.json"], 2, "m.json: is merged")
+    runner.expect("no folder, told before the work", [*verify, "--html", "none/page.html"], 2, "none/page.html", "No such file")
+
+
 def check_stdout(runner):
     for arguments in (["--help"], ["devices", "--json"], ["presets"], ["emit", "--list"]):
         with open("/dev/full", "w", encoding="ascii") as full:
@@ -117,4 +148,5 @@ def test(runner):
     for name, command in writers(runner).items():
         check_failures(runner, name, command)
     check_links(runner)
+    check_same(runner)
     check_stdout(runner)

@@ -74,7 +74,9 @@ def workers(runner, verify):
     """Ended by a signal in the middle of a batch."""
     for name, number, times in (("SIGINT", signal.SIGINT, 1), ("SIGTERM, twice, as timeout(1) does", signal.SIGTERM, 2)):
         path = runner.path(f"ended{number}.json")
-        with start(runner, "--device", "cpu", "--json", path) as process:
+        pages = {form: runner.path(f"ended{number}.{form}") for form in ("junit", "html")}
+        with start(runner, "--device", "cpu", "--json", path,
+                   *(word for form, page in pages.items() for word in (f"--{form}", page))) as process:
             # Lines come from a worker that has opened its device.
             there = wait_for(lambda: count_results(path) and children(process.pid))
             for _ in range(times):
@@ -85,6 +87,10 @@ def workers(runner, verify):
         runner.check(f"{name} ends it as a signal does, and says so", process.returncode == -number and not output
                      and f"interrupted: {path} has the results so far" in errors, (process.returncode, errors))
         runner.check(f"{name} ends its worker", there and not any(map(is_alive, there)), there)
+        for form, page in pages.items():
+            text = page.read_text() if page.exists() else ""
+            runner.check(f"{name}: {form} says that it was interrupted", "interrupted: not every case was run" in text
+                         and kept and all(one["name"] in text for one in kept), len(text))
         runner.check(f"{name} leaves what was done", kept and not report["complete"] and not report["passed"]
                      and all(one["verdict"] == "passed" for one in kept), len(kept))
     if not kept:

@@ -7,6 +7,7 @@
 #include "apply_input.h"
 #include "device_choice.h"
 #include "message.h"
+#include "output_check.h"
 #include "verbs.h"
 
 static const char *const axes_names[] = {"yx", "xy", NULL};
@@ -52,9 +53,13 @@ static int check_request(const struct apply_request *request) {
         return check_preset(request);
     if (request->prompt || request->prompt_k || request->model_fp32)
         return complain("--prompt, --prompt-k and --model-fp32 must have --preset");
-    if (!request->grid == !request->positions)
+    if (request->grid && request->positions)
+        return complain("--grid and --positions: one of them says where the tokens are");
+    if (!request->grid && !request->positions)
         return complain("one of --grid and --positions must say where the tokens are");
-    if (!request->base == !request->freqs)
+    if (request->base && request->freqs)
+        return complain("--base and --freqs: one of them says the frequencies");
+    if (!request->base && !request->freqs)
         return complain("one of --base and --freqs must say the frequencies");
     if (request->axes != AXES_UNSAID && request->positions)
         return complain("--axes: goes with --grid; the columns of --positions are the axes in their order");
@@ -80,6 +85,20 @@ struct apply_output {
     void *data[JOB_TENSORS];
 };
 
+// A result may take the place of its own tensor, and of no other file that is read.
+static int check_paths(const struct apply_request *request, const struct apply_output *output) {
+    const struct named_path paths[] = {
+        {"--out-q", output->paths[0], .kept = request->q},
+        {"--out-k", output->paths[1], .kept = request->k},
+        {"--q", request->q, .is_input = true},
+        {"--k", request->k, .is_input = true},
+        {"--positions", request->positions, .is_input = true},
+        {"--positions-k", request->positions_k, .is_input = true},
+        {"--freqs", request->freqs, .is_input = true},
+    };
+    return output_check(paths, sizeof paths / sizeof *paths);
+}
+
 static int make_output(const struct apply_request *request, const struct apply_input *input,
                        struct apply_output *output) {
     const char *given[JOB_TENSORS] = {request->out_q, request->out_k};
@@ -92,11 +111,7 @@ static int make_output(const struct apply_request *request, const struct apply_i
             return STATUS_DEVICE;
         }
     }
-    if (output->paths[1] && strcmp(output->paths[0], output->paths[1]) == 0) {
-        message("--out-k %s: must not be q's output", output->paths[1]);
-        return STATUS_USAGE;
-    }
-    return STATUS_OK;
+    return check_paths(request, output);
 }
 
 static int write_output(const struct apply_input *input, const struct apply_output *output) {

@@ -11,6 +11,7 @@
 #include "bench_print.h"
 #include "bench_sweep.h"
 #include "message.h"
+#include "output_check.h"
 #include "verbs.h"
 #include "../verify/folder.h"
 
@@ -93,6 +94,10 @@ static int read_request(const struct words *words, const struct bench_machine *m
                                      request->tokens, &request->token_count);
     if (!result)
         result = read_threads(words->threads, machine, request);
+    if (!result) {
+        const struct named_path paths[] = {{"--json", .path = words->json}, {"--plot", .path = words->plot}};
+        result = output_check(paths, sizeof paths / sizeof *paths);
+    }
     if (!result)
         result = read_seconds(words->seconds ? words->seconds : level->seconds, &request->seconds);
     return result;

@@ -133,6 +133,14 @@ static int parse_device(const char *text, size_t length, bool is_one, rope2d_bac
     return STATUS_USAGE;
 }
 
+static bool has(const struct device_list *list, const rope2d_device_info *info) {
+    bool is_there = false;
+    for (size_t i = 0; i < list->count; ++i)
+        is_there |= list->items[i].info.backend == info->backend && list->items[i].info.index == info->index;
+    return is_there;
+}
+
+// A device that is named twice is taken once.
 static int append_named(const struct device_list *found, const char *text, size_t length, bool is_one,
                         struct device_list *list) {
     rope2d_backend backend;
@@ -143,7 +151,7 @@ static int append_named(const struct device_list *found, const char *text, size_
     for (size_t i = 0; i < found->count; ++i) {
         const rope2d_device_info *info = &found->items[i].info;
         if (info->backend == backend && info->index == index)
-            return append(list, info);
+            return has(list, info) ? STATUS_OK : append(list, info);
         there += info->backend == backend;
     }
     if (*found->missing[backend])

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../cli/message.h"
+#include "../cli/output_check.h"
 #include "../cli/verbs.h"
 #include "text_file.h"
 #include "verify.h"
@@ -21,7 +22,10 @@ static int add_report(cJSON *reports, const char *path) {
     if (result)
         return result;
     if (!is_report(json)) {
-        message("%s: is no report of rope2d verify, format %d", path, VERIFY_FORMAT_VERSION);
+        if (strcmp(summary_text(json, "format"), MERGED_FORMAT) == 0)
+            message("%s: is merged; merge the reports that it was made of", path);
+        else
+            message("%s: is no report of rope2d verify, format %d", path, VERIFY_FORMAT_VERSION);
         cJSON_Delete(json);
         return STATUS_USAGE;
     }
@@ -58,6 +62,19 @@ static int print_all(const cJSON *reports) {
     return result;
 }
 
+static int check_outputs(const char *json, const char *html, char *const *files, int count) {
+    int result = STATUS_OK;
+    for (int i = 0; i < count && !result; ++i) {
+        const struct named_path paths[] = {
+            {"--json", .path = json},
+            {"--html", .path = html},
+            {"merge", files[i], .is_input = true},
+        };
+        result = output_check(paths, sizeof paths / sizeof *paths);
+    }
+    return result;
+}
+
 static int run(int argc, char **argv) {
     const char *json = NULL, *html = NULL;
     const struct option options[] = {
@@ -73,11 +90,13 @@ static int run(int argc, char **argv) {
         message("rope2d report needs 'merge' and the files that rope2d verify --json wrote");
         return STATUS_USAGE;
     }
+    int result = check_outputs(json, html, argv + 1, operands - 1);
+    if (result)
+        return result;
     cJSON *merged = cJSON_CreateObject();
     cJSON_AddStringToObject(merged, "format", MERGED_FORMAT);
     cJSON_AddNumberToObject(merged, "format_version", VERIFY_FORMAT_VERSION);
     cJSON *reports = cJSON_AddArrayToObject(merged, "reports");
-    int result = STATUS_OK;
     for (int i = 1; i < operands && !result; ++i)
         result = add_report(reports, argv[i]);
     if (!result && json)

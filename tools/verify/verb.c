@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "../cli/message.h"
+#include "../cli/output_check.h"
 #include "../cli/verbs.h"
 #include "child.h"
 #include "program.h"
@@ -34,6 +35,16 @@ static int parse_numbers(struct verify_options *options, const char *seed, const
 static const char *own_program(char **argv) {
     static const char linux_link[] = "/proc/self/exe";
     return text_file_is_there(linux_link) ? linux_link : argv[-2]; // main's argv[0]
+}
+
+static int check_outputs(const struct verify_options *options) {
+    const struct named_path paths[] = {
+        {"--json", .path = options->json},
+        {"--junit", .path = options->junit},
+        {"--html", .path = options->html},
+        {"--expect", options->expect, .is_input = true},
+    };
+    return output_check(paths, sizeof paths / sizeof *paths);
 }
 
 static int run(int argc, char **argv) {
@@ -96,6 +107,8 @@ static int run(int argc, char **argv) {
         result = program_check(chosen->command);
     if (!result)
         result = require_check(chosen->require);
+    if (!result)
+        result = check_outputs(chosen);
     return result ? result : verify_run(chosen);
 }
 

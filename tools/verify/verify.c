@@ -67,6 +67,14 @@ static void add_skip(cJSON *report, const char *what, const char *why) {
     cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(report, "skips"), skip);
 }
 
+static void add_problem(cJSON *report, const char *device, const char *text) {
+    cJSON *problem = cJSON_CreateObject();
+    if (device)
+        cJSON_AddStringToObject(problem, "device", device);
+    cJSON_AddStringToObject(problem, "text", text);
+    cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(report, "problems"), problem);
+}
+
 static cJSON *find_result(const cJSON *device, const char *list, const char *name) {
     cJSON *result;
     cJSON_ArrayForEach(
@@ -191,16 +199,31 @@ static void run_device(struct device_run *run) {
     cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(verify->report, "devices"), describe(run));
 }
 
-// What a signal leaves is written, for --resume, and nothing else is said.
+static int write_pages(const struct verify *verify) {
+    int result = STATUS_OK;
+    if (verify->options.junit)
+        result = text_file_write(verify->options.junit, report_write_junit, verify->report);
+    if (!result && verify->options.html)
+        result = text_file_write(verify->options.html, report_write_html, verify->report);
+    return result;
+}
+
+// What a signal leaves is written, and a failure in every form; on the terminal nothing else is said.
 static int tell_interrupted(struct verify *verify, bool has_begun) {
+    static const char text[] = "interrupted: not every case was run";
     const char *file = verify->options.json;
-    if (!file || !has_begun) {
+    if (!has_begun) {
         message("interrupted");
         return STATUS_FAILED;
     }
     int result = write_so_far(verify);
+    add_problem(verify->report, NULL, text);
     if (!result)
+        result = write_pages(verify);
+    if (!result && file)
         message("interrupted: %s has the results so far, and --resume goes on", file);
+    else if (!result)
+        message("interrupted");
     return result ? result : STATUS_FAILED;
 }
 
@@ -267,10 +290,7 @@ static void complain_of_listing(struct verify *verify) {
     for (int backend = 0; backend < ROPE2D_BACKEND_COUNT; ++backend) {
         if (!verify->listing.is_broken[backend])
             continue;
-        cJSON *problem = cJSON_CreateObject();
-        cJSON_AddStringToObject(problem, "device", backend_names[backend]);
-        cJSON_AddStringToObject(problem, "text", verify->listing.devices.missing[backend]);
-        cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(verify->report, "problems"), problem);
+        add_problem(verify->report, backend_names[backend], verify->listing.devices.missing[backend]);
     }
 }
 
@@ -291,11 +311,7 @@ static int fill_report(struct verify *verify) {
 static int write_outputs(struct verify *verify) {
     int result =
         verify->options.json ? text_file_write_json(verify->options.json, verify->report) : STATUS_OK;
-    if (!result && verify->options.junit)
-        result = text_file_write(verify->options.junit, report_write_junit, verify->report);
-    if (!result && verify->options.html)
-        result = text_file_write(verify->options.html, report_write_html, verify->report);
-    return result;
+    return result ? result : write_pages(verify);
 }
 
 static int verify_all(struct verify *verify) {
