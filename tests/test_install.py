@@ -9,6 +9,7 @@ Each builds examples/rotate.c against a fresh installation, runs it, and must se
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -63,8 +64,8 @@ class Consumers:
         shutil.copy(self.source / "examples" / "rotate.c", folder)
         return folder
 
-    def rotates(self, program):
-        output = run(program, env={**os.environ, "LD_LIBRARY_PATH": str(self.libraries)})
+    def rotates(self, program, **variables):
+        output = run(program, env={**os.environ, "LD_LIBRARY_PATH": str(self.libraries), **variables})
         if not output.endswith(EXPECTED):
             raise RuntimeError(f"{program} printed\n{output}")
 
@@ -86,6 +87,9 @@ class Consumers:
                     env={**os.environ, "PKG_CONFIG_PATH": str(config.parent)})  # fmt: skip
         run("gcc", "rotate.c", *flags.split(), "-lm", "-o", "rotate", cwd=folder)
         self.rotates(folder / "rotate")
+        # Without any shared library each must stand behind what calls it. Drivers cannot be opened then: on the CPU.
+        run("gcc", "-static", "rotate.c", *flags.split(), "-o", "rotate_alone", cwd=folder)
+        self.rotates(folder / "rotate_alone", ROPE2D_VULKAN_LOADER="/dev/null", ROPE2D_OPENCL_LOADER="/dev/null")
 
     def by_one_file(self, compiler):
         folder = self.folder_of("one-file-" + compiler)
@@ -116,7 +120,11 @@ class Consumers:
         (folder / "subprojects").mkdir()
         (folder / "subprojects" / "rope2d").symlink_to(self.source)
         run("meson", "setup", "build", "--wrap-mode=forcefallback", *("-Drope2d:%s=disabled" % name for name in
-            ("tests", "cli", "shaderc", "vulkan", "opencl")), cwd=folder)  # fmt: skip
+            ("shaderc", "vulkan", "opencl")), cwd=folder)  # fmt: skip
+        targets = run("ninja", "-C", "build", "-t", "targets", "all", cwd=folder)
+        programs = re.findall(r"^subprojects/rope2d/(?!src/)(\S+): c_LINKER", targets, re.MULTILINE)
+        if programs:
+            raise RuntimeError(f"a subproject builds {', '.join(programs)}")
         run("ninja", "-C", "build", "-j2", cwd=folder)
         run_in = folder / "build"
         output = run(run_in / "rotate")
