@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,14 +116,30 @@ static FILE *stream_of(watched *own, const char *mode) {
     return own->stream;
 }
 
+int open(const char *path, int flags, ...) {
+    REAL(int (*open_real)(const char *, int, ...), open_real, "open", "open64");
+    mode_t mode = 0;
+    if (flags & O_CREAT) {
+        va_list rest;
+        va_start(rest, flags);
+        mode = va_arg(rest, mode_t);
+        va_end(rest);
+    }
+    const bool is_watched = is_below(path) && (flags & (O_ACCMODE | O_CREAT | O_DIRECTORY)) == O_RDONLY;
+    if (is_watched && fails("open", path))
+        return -1;
+    const int file = open_real(path, flags, mode);
+    if (is_watched && file >= 0)
+        (void)watch(path, file);
+    return file;
+}
+
 FILE *fopen(const char *path, const char *mode) {
     REAL(FILE * (*open_real)(const char *, const char *), open_real, "fopen", "fopen64");
     if (!is_below(path) || mode[0] != 'r')
         return open_real(path, mode);
-    if (fails("fopen", path))
-        return NULL;
     const int file = open(path, O_RDONLY | O_CLOEXEC);
-    return file < 0 ? NULL : stream_of(watch(path, file), mode);
+    return file < 0 ? NULL : stream_of(of_file(file), mode);
 }
 
 FILE *fdopen(int file, const char *mode) {

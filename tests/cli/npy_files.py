@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Good and bad .npy files: versions, headers, sizes, types, and what is said of each."""
+import os
 import struct
 
 import numpy as np
@@ -105,7 +106,14 @@ def check_not_files(runner):
     runner.path("q.npy").mkdir()
     runner.expect(".npy is a folder", APPLY, 2, "--q q.npy", "NPY_ERROR")
     runner.path("q.npy").rmdir()
-    runner.expect(".npy without end", ["apply", "--q", "/dev/zero", *APPLY[3:]], 2, "NPY_ERROR_MAGIC")
+    runner.expect(".npy without end", ["apply", "--q", "/dev/zero", *APPLY[3:]], 2, "NPY_ERROR_OPEN", "is not a regular file")
+    for option, rest in (("--q", APPLY[3:]), ("--positions", ["--q", "ones.npy", "--base", "10000", "--device", "cpu"]),
+                         ("--freqs", ["--q", "ones.npy", "--grid", "2x2", "--device", "cpu"])):
+        np.save(runner.path("ones.npy"), np.ones(SHAPE, np.float32))
+        os.mkfifo(runner.path("pipe.npy"))
+        runner.expect(f"{option} is a pipe that nobody writes to", ["apply", option, "pipe.npy", *rest], 2,
+                      f"{option} pipe.npy: is not a regular file", "NPY_ERROR_OPEN", limit=20)
+        runner.path("pipe.npy").unlink()
 
 
 def check_other_places(runner):

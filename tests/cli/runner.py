@@ -29,16 +29,19 @@ class Runner:
         self.devices = []
         self.has_textures = {}
 
-    def run(self, *arguments, before=None, without_drivers=False):
-        """Runs rope2d in the test's folder; `before` is called in the child."""
+    def run(self, *arguments, before=None, without_drivers=False, limit=TIME_LIMIT):
+        """Runs rope2d in the test's folder; `before` is called in the child. One that hangs is killed."""
         changed = {}
         if without_drivers:
             changed = {name: str(self.folder / "no-drivers")
                        for name in ("VK_ICD_FILENAMES", "VK_DRIVER_FILES", "OCL_ICD_VENDORS")}
             changed["VK_ADD_DRIVER_FILES"] = ""
         command = [self.program, *map(str, arguments)]
-        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=TIME_LIMIT,
-                              preexec_fn=before, env={**os.environ, **changed}, check=False)
+        try:
+            done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=limit,
+                                  preexec_fn=before, env={**os.environ, **changed}, check=False)
+        except subprocess.TimeoutExpired:
+            done = subprocess.CompletedProcess(command, -9, "", f"no end within {limit} s")
         shown = [f"{name}={value}" for name, value in changed.items()]
         self.last = Result(["env", *shown, *command] if shown else command, done.returncode, done.stdout, done.stderr)
         return self.last

@@ -3,7 +3,7 @@
 """Test `rope2d verify` as its users see it.
 
 usage: test_verify.py ROPE2D SOURCE_ROOT [--shim LOADER] [--vulkan-shim LOADER] [PART...]
-    parts: report options terminal progress known resume interrupted outputs maps programs compiled bad; default: all
+    parts: report options terminal progress known resume interrupted outputs maps programs hostile compiled bad; default: all
 """
 import hashlib
 import json
@@ -18,6 +18,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 import bad_devices
 import compiled
+import hostile
 import interrupted
 import maps
 import outputs
@@ -279,6 +280,7 @@ def main(arguments):
              "outputs": lambda runner, source: outputs.test(runner, verify, source),
              "maps": lambda runner, source: maps.test(runner, verify, source),
              "programs": lambda runner, source: programs.test(runner, verify, source),
+             "hostile": lambda runner, source: hostile.test(runner, verify, source),
              "compiled": lambda runner, source: compiled.test(runner, verify, source),
              "bad": lambda runner, _source: bad_devices.test(runner, verify, *shims.values())}
     if len(arguments) < 2 or any(part not in parts for part in arguments[2:]):

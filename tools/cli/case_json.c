@@ -2,12 +2,12 @@
 #include "case_json.h"
 
 #include <cjson/cJSON.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "input_file.h"
 #include "message.h"
 #include "options.h"
 
@@ -20,9 +20,10 @@ static int wrong(const char *path, const char *key, const char *must) {
 
 // The whole of a file as text; the caller frees it.
 static int read_text(const char *path, char **text) {
-    FILE *file = fopen(path, "rb");
+    const char *why;
+    FILE *file = input_file_open(path, &why);
     if (!file) {
-        message("%s: %s", path, strerror(errno));
+        message("%s: %s", path, why);
         return STATUS_USAGE;
     }
     *text = malloc(LONGEST_FILE + 1);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "npy.h"
 
+#include "input_file.h"
 #include "message.h"
 #include "progress.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -157,9 +157,10 @@ enum npy_status npy_read(const struct npy_request *request, struct npy_array *ar
     char *text = NULL;
     size_t length = 0;
     *array = (struct npy_array){0};
-    FILE *file = fopen(request->path, "rb");
+    const char *why;
+    FILE *file = input_file_open(request->path, &why);
     if (!file)
-        return npy_complain(NPY_ERROR_OPEN, request->option, request->path, "%s", strerror(errno));
+        return npy_complain(NPY_ERROR_OPEN, request->option, request->path, "%s", why);
     enum npy_status status = read_header_text(request, file, &text, &length);
     if (!status)
         status = npy_parse_header(request, text, length, &array->header);

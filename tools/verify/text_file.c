@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "../cli/input_file.h"
 #include "../cli/message.h"
 #include "../cli/output_file.h"
 #include "escape.h"
@@ -14,17 +16,19 @@ static const size_t LARGEST = (size_t)1 << 30;
 
 static int complain(const char *path, FILE *file) {
     message("%s: %s", path, errno ? strerror(errno) : "cannot be read");
-    if (file)
-        (void)fclose(file);
+    (void)fclose(file);
     return STATUS_USAGE;
 }
 
 int text_file_read(const char *path, char **text) {
     *text = NULL;
+    const char *why;
+    FILE *file = input_file_open(path, &why);
+    if (!file) {
+        message("%s: %s", path, why);
+        return STATUS_USAGE;
+    }
     errno = 0;
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return complain(path, NULL);
     size_t size = 0, capacity = 1 << 16, got = 1;
     while (got && size < LARGEST) {
         char *larger = realloc(*text, capacity + 1);
@@ -50,10 +54,8 @@ void text_file_free(char *text) {
 }
 
 bool text_file_is_there(const char *path) {
-    FILE *file = fopen(path, "rb");
-    if (file)
-        (void)fclose(file);
-    return file != NULL;
+    struct stat found;
+    return stat(path, &found) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
 int text_file_read_json(const char *path, cJSON **json) {

@@ -17,6 +17,7 @@ typedef void text_file_writer_fn(FILE *file, const cJSON *json);
 int text_file_write(const char *path, text_file_writer_fn *writer, const cJSON *json);
 
 void text_file_free(char *text);
+// Something is, whether it can be read or not.
 bool text_file_is_there(const char *path);
 
 // The JSON's text, in valid UTF-8, with or without line breaks; NULL when memory runs out. cJSON_free frees
