@@ -3,7 +3,8 @@
 """Test `rope2d verify` as its users see it.
 
 usage: test_verify.py ROPE2D SOURCE_ROOT [--shim LOADER] [--vulkan-shim LOADER] [PART...]
-    parts: report options terminal progress known resume interrupted outputs maps programs hostile compiled bad; default: all
+    parts: report options terminal progress known resume interrupted outputs maps strangers programs hostile compiled bad;
+           default: all
 """
 import hashlib
 import json
@@ -23,6 +24,7 @@ import interrupted
 import maps
 import outputs
 import programs
+import strangers
 from runner import Runner
 
 # Cases that run in a moment, in one type.
@@ -258,7 +260,7 @@ def test_resume(runner, _source):
                  and [one.get("text") for one in results[:4]] == ["from before"] * 3 + [None])
     hashes = [[(one["name"], one["sha256"]) for one in report["devices"][0]["results"]] for report in (whole, again)]
     runner.check("in the same order, with the same bits", hashes[0] == hashes[1])
-    runner.check("nothing half written is left", not [name for name in runner.names() if name.endswith(".part")])
+    runner.check("nothing half written is left", not [name for name in runner.names() if name.startswith("resumed.json.")])
     runner.expect("another seed cannot resume", ["verify", "--device", "cpu", "--case", FEW, "--seed", "3", "--json", path,
                                                  "--resume"], 2, "no report of this build with these options")
     path.write_text("{")
@@ -279,6 +281,7 @@ def main(arguments):
              "interrupted": lambda runner, source: interrupted.test(runner, verify, source),
              "outputs": lambda runner, source: outputs.test(runner, verify, source),
              "maps": lambda runner, source: maps.test(runner, verify, source),
+             "strangers": lambda runner, _source: strangers.test(runner, verify),
              "programs": lambda runner, source: programs.test(runner, verify, source),
              "hostile": lambda runner, source: hostile.test(runner, verify, source),
              "compiled": lambda runner, source: compiled.test(runner, verify, source),
