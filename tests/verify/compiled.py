@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Kernels for hardware that is not here (--compile): what is read in machine code, what the report says, and that a
 kernel which fuses, or does not compile, fails it."""
-import importlib.util
 import json
 import os
 import pathlib
@@ -98,16 +97,13 @@ def reported(runner, verify, source):
                                                    for target in targets), targets)
     text = runner.path("compiled.html").read_text()
     runner.check("the page holds them", json.loads(text.split('id="reports">', 1)[1].split("</script>", 1)[0]) == report)
-    chromium = shutil.which("chromium")
-    if chromium:
+    if chromium := outputs.find_chromium(runner, "compiled kernels in a browser"):
         wanted = [one for one in compiled["results"] if one["kernel"].startswith("single") and "f32" in one["kernel"]]
         dom = outputs.browse(runner, chromium, "compiled.html", "#compiled=single%20f32")
         runner.check("and filters them", f"{len(wanted)} of {len(compiled['results'])} kernels" in dom
                      and f"{len(compiled['controls'])} of {len(compiled['controls'])} controls caught" in dom, len(wanted))
-    if importlib.util.find_spec("jsonschema"):
-        import jsonschema
-        jsonschema.Draft202012Validator(json.loads((source / "docs/verify.schema.json").read_text())).validate(report)
-    if importlib.util.find_spec("junitparser"):
+    outputs.fits_schema(runner, source, "what was compiled", report)
+    if outputs.has_junitparser(runner, "compiled kernels in JUnit"):
         import junitparser
         suite = next(one for one in junitparser.JUnitXml.fromfile(str(runner.path("compiled.xml")))
                      if one.name == "compiled, not run")

@@ -44,9 +44,7 @@ def devices(runner, verify, source):
                      device["limits"]["max_group_size"] >= 1 and all(device[fact] for fact in facts), list(device))
         runner.check(f"{backend}: both tables have the same bits", not device["has_textures"] or
                      device["variations"]["compared"] >= 1 and device["variations"]["other_bits"] == [])
-        if importlib.util.find_spec("jsonschema"):
-            import jsonschema
-            jsonschema.Draft202012Validator(json.loads((source / "docs/verify.schema.json").read_text())).validate(report)
+        fits_schema(runner, source, f"the report of {backend}", report)
         bound(runner, verify, backend, names[-1])
 
 
@@ -91,24 +89,45 @@ def merge(runner, report):
     return json.loads(runner.path("merged.json").read_text())
 
 
-def schema(runner, source, report, merged):
+def find_chromium(runner, what):
+    """Its path, and a skip that is counted where it is missing; so are those below."""
+    if not (path := shutil.which("chromium")):
+        runner.skip(what, "chromium is missing")
+    return path
+
+
+def has_junitparser(runner, what):
+    if importlib.util.find_spec("junitparser") is None:
+        runner.skip(what, "python3-junitparser is missing")
+        return False
+    return True
+
+
+def fits_schema(runner, source, what, report):
+    """The schema's validator, None without jsonschema."""
     if importlib.util.find_spec("jsonschema") is None:
-        runner.skip("the schema", "python3-jsonschema is missing")
-        return
+        runner.skip(f"{what} and the schema", "python3-jsonschema is missing")
+        return None
     import jsonschema
     validator = jsonschema.Draft202012Validator(json.loads((source / "docs/verify.schema.json").read_text()))
-    for name, one in (("a report", report), ("merged reports", merged)):
-        errors = [f"{list(error.absolute_path)}: {error.message[:200]}" for error in validator.iter_errors(one)]
-        context = [sub.message[:200] for error in validator.iter_errors(one) for sub in error.context or []]
-        runner.check(f"{name} is what the schema says", not errors, (errors[:3], context[:6]))
+    errors = [f"{list(error.absolute_path)}: {error.message[:200]}" for error in validator.iter_errors(report)]
+    context = [sub.message[:200] for error in validator.iter_errors(report) for sub in error.context or []]
+    runner.check(f"{what} is what the schema says", not errors, (errors[:3], context[:6]))
+    return validator
+
+
+def schema(runner, source, report, merged):
+    validator = fits_schema(runner, source, "a report", report)
+    fits_schema(runner, source, "a merge of reports", merged)
+    if not validator:
+        return
     spoiled = copy.deepcopy(report)
     spoiled["devices"][0]["results"][0]["verdict"] = "fine"
     runner.check("the schema refuses what it must", not validator.is_valid(spoiled))
 
 
 def junit(runner, report):
-    if importlib.util.find_spec("junitparser") is None:
-        runner.skip("JUnit", "python3-junitparser is missing")
+    if not has_junitparser(runner, "JUnit"):
         return
     import junitparser
     xml = junitparser.JUnitXml.fromfile(str(runner.path("junit.xml")))
@@ -125,15 +144,13 @@ def junit(runner, report):
 
 def known(runner, source, report, text):
     """A stale entry of --expect is in every output."""
-    if importlib.util.find_spec("jsonschema"):
-        import jsonschema
-        jsonschema.Draft202012Validator(json.loads((source / "docs/verify.schema.json").read_text())).validate(report)
-    if importlib.util.find_spec("junitparser"):
+    fits_schema(runner, source, "what is stale", report)
+    if has_junitparser(runner, "what is stale in JUnit"):
         import junitparser
         skipped = [case.result[0].message for suite in junitparser.JUnitXml.fromfile(str(runner.path("stale.xml")))
                    for case in suite if case.result]
         runner.check("JUnit XML tells what is stale", skipped == [text], skipped)
-    if chromium := shutil.which("chromium"):
+    if chromium := find_chromium(runner, "what is stale in a browser"):
         dom = browse(runner, chromium, "stale.html", "")
         runner.check("the page tells what is stale", '<span class="odd">stale</span> entry 2 of --expect: no result of <code>cpu</code> is '
                      "<code>half</code> (to see)" in dom, dom.count("stale"))
@@ -159,9 +176,8 @@ def pages(runner, report, merged):
                      and page.elements.count("img") == 0 and page.addresses == ["data:,"], page.addresses)
         embedded = text.split('id="reports">', 1)[1].split("</script>", 1)[0]
         runner.check(f"{name} holds the report", json.loads(embedded) == data)
-    chromium = shutil.which("chromium")
+    chromium = find_chromium(runner, "pages in a browser")
     if not chromium:
-        runner.skip("pages in a browser", "chromium is missing")
         return
     cases = len(report["devices"][0]["results"]) + len(report["devices"][0]["controls"])
     dom = browse(runner, chromium, "page.html", "")

@@ -5,7 +5,6 @@ import copy
 import html
 import json
 import re
-import shutil
 
 import outputs
 
@@ -85,9 +84,8 @@ def places(value, at=()):
 
 
 def test(runner, verify):
-    chromium = shutil.which("chromium")
+    chromium = outputs.find_chromium(runner, "strangers' reports in a browser")
     if not chromium:
-        runner.skip("strangers' reports in a browser", "chromium is missing")
         return
     _, report = verify(runner, "--case", "half f32:f32*", name="good.json")
     other = stranger(report)
