@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: MIT
 """What strangers leave: files that are none, and what programs of --exec leave behind. Nothing hangs or crashes."""
 import os
+import shlex
 import shutil
+import time
 
-LIMIT = 3  # seconds that anything here may take, on a slow machine
+import interrupted
+
+LIMIT = 30  # seconds that anything here may take, on a slow machine
 
 
 def test(runner, _verify, source):
     pipes(runner, source.resolve() / "tests" / "golden" / "lightglue")
+    lines(runner)
 
 
 def pipes(runner, golden):
@@ -29,3 +34,22 @@ def pipes(runner, golden):
                           ("devices", "ln -s /dev/zero {out}/q_out.npy; ln -s /dev/zero {out}/k_out.npy; : {case}")):
         runner.expect(f"a program that leaves {name}", ["verify", "--exec", command, "--case", "half", "--cases", golden], 1,
                       "is not a regular file", "half f32:f32 buffer: failed: q_out.npy", limit=LIMIT)
+
+
+def lines(runner):
+    """A program has a time limit as a whole, whatever it writes and wherever, and ends as a whole."""
+    for name, what in (("writes to descriptor 3", "echo >&3"), ("prints", "echo something; echo something >&2")):
+        command = f"n=0; while [ $n -lt 60 ]; do {what}; sleep 0.5; n=$((n+1)); done; : {{case}} {{out}}"
+        began = time.monotonic()
+        runner.expect(f"a program that {name} has a time limit", ["verify", "--exec", command, "--case", "half", "--time-limit", "1"],
+                      1, "no answer for 1 s", limit=LIMIT)
+        runner.check(f"a program that {name} is ended in time", time.monotonic() - began < 20, time.monotonic() - began)
+    runner.expect("a program has no descriptor 3", ["verify", "--exec", "echo >&3 || exit 5; : {case} {out}", "--case", "half"],
+                  1, "exit status 5", limit=LIMIT)
+    told = runner.path("background")
+    for name, where in (("", ""), (" with ends of its own", " >/dev/null 2>&1 </dev/null")):
+        command = f"sleep 300{where} & echo $! >>{shlex.quote(str(told))}; : {{case}} {{out}}"
+        runner.expect(f"a program that leaves a process{name} is done", ["verify", "--exec", command, "--case", "half"], 1,
+                      "q_out.npy is not there", limit=LIMIT)
+        left = [process for process in told.read_text().split() if interrupted.is_alive(process)]
+        runner.check(f"a process{name} that a program leaves is ended", not left, left)

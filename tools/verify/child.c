@@ -37,12 +37,12 @@ static const double GRACE = 1; // seconds, for a program that has something to p
 
 struct child {
     pid_t process;
-    int lines, prints, input; // our ends; -1: closed
+    int lines, prints, input; // our ends; -1: closed, or, of lines, not asked for
     char *text;               // of lines, not yet whole
     size_t length, capacity;
     char tail[TAIL_SIZE + 1]; // of prints
     size_t tail_length;
-    double heard; // when a line came last
+    double heard; // when a line came last, or it began
 };
 
 static bool make_pipe(int ends[2]) {
@@ -56,14 +56,16 @@ static bool make_pipe(int ends[2]) {
 
 static void become(const char *const *arguments, const int *input, const int *lines, const int *prints) {
     // Above what they become, so that none is overwritten before it is copied.
-    int in = fcntl(input[0], F_DUPFD, 10), out = fcntl(lines[1], F_DUPFD, 10),
-        log = fcntl(prints[1], F_DUPFD, 10);
-    bool good = in >= 0 && out >= 0 && log >= 0 && dup2(in, STDIN_FILENO) >= 0 &&
-                dup2(log, STDOUT_FILENO) >= 0 && dup2(log, STDERR_FILENO) >= 0 &&
-                dup2(out, VERIFY_WORKER_DESCRIPTOR) >= 0;
+    int in = fcntl(input[0], F_DUPFD, 10), log = fcntl(prints[1], F_DUPFD, 10);
+    bool good = in >= 0 && log >= 0 && dup2(in, STDIN_FILENO) >= 0 && dup2(log, STDOUT_FILENO) >= 0 &&
+                dup2(log, STDERR_FILENO) >= 0;
     (void)close(in);
-    (void)close(out);
     (void)close(log);
+    if (lines[1] >= 0) {
+        int out = fcntl(lines[1], F_DUPFD, 10);
+        good = good && out >= 0 && dup2(out, VERIFY_WORKER_DESCRIPTOR) >= 0;
+        (void)close(out);
+    }
     if (good)
         (void)execvp(arguments[0], (char *const *)(uintptr_t)arguments);
     _exit(NOT_STARTED);
@@ -75,10 +77,11 @@ static void close_both(int ends[2]) {
             (void)close(ends[i]);
 }
 
-static bool start(struct child *child, const char *const *arguments) {
+static bool start(struct child *child, const char *const *arguments, bool has_lines) {
     int input[2] = {-1, -1}, lines[2] = {-1, -1}, prints[2] = {-1, -1};
     *child = (struct child){.process = -1, .lines = -1, .prints = -1, .input = -1};
-    if (!make_pipe(input) || !make_pipe(lines) || !make_pipe(prints) || (child->process = fork()) < 0) {
+    if (!make_pipe(input) || (has_lines && !make_pipe(lines)) || !make_pipe(prints) ||
+        (child->process = fork()) < 0) {
         close_both(input);
         close_both(lines);
         close_both(prints);
@@ -90,7 +93,8 @@ static bool start(struct child *child, const char *const *arguments) {
     }
     (void)setpgid(child->process, child->process);
     (void)close(input[0]);
-    (void)close(lines[1]);
+    if (has_lines)
+        (void)close(lines[1]);
     (void)close(prints[1]);
     child->input = input[1];
     child->lines = lines[0];
@@ -121,7 +125,8 @@ static void take_lines(struct child *child, child_line_fn *line, void *user) {
     while ((end = memchr(begin, '\n', child->length - (size_t)(begin - child->text))) != NULL) {
         *end = '\0';
         child->heard = seconds_now();
-        line(user, begin);
+        if (line)
+            line(user, begin);
         begin = end + 1;
     }
     child->length -= (size_t)(begin - child->text);
@@ -171,15 +176,37 @@ static void read_prints(struct child *child) {
     child->tail[child->tail_length] = '\0';
 }
 
-// True when it closed its ends in time; false when the time is over, or we are to end.
-static bool listen_to(struct child *child, double seconds, child_line_fn *line, void *user) {
-    while (child->lines >= 0 || child->prints >= 0) {
+// Its process number stays its own until it is reaped, and so does its group's.
+static bool has_ended(const struct child *child) {
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)child->process, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+           info.si_pid == child->process;
+}
+
+// Milliseconds until it is looked at again. A signal may come just before, and not wake poll; and it may have
+// closed its ends and live on.
+static int patience(const struct child *child, double left) {
+    int most = child->lines >= 0 || child->prints >= 0 ? LOOK_MS : 5;
+    return 1000 * left > most ? most : (int)(1000 * left) + 1;
+}
+
+// True when it ended in time, with what it started: then what it wrote before is read. False when the time is
+// over, or we are to end.
+static bool is_in_time(struct child *child, double seconds, child_line_fn *line, void *user) {
+    bool is_over = false;
+    while (!is_over || child->lines >= 0 || child->prints >= 0) {
         struct pollfd ends[2] = {{child->lines, POLLIN, 0}, {child->prints, POLLIN, 0}};
         double left = child->heard + seconds - seconds_now();
         if (left <= 0 || interrupt_came())
-            return false;
-        // A signal may come just before, and not wake it.
-        if (poll(ends, 2, 1000 * left > LOOK_MS ? LOOK_MS : (int)(1000 * left) + 1) <= 0)
+            return is_over;
+        if (!is_over && has_ended(child)) {
+            is_over = true;
+            (void)kill(-child->process, SIGKILL);
+        }
+        int got = poll(ends, 2, is_over ? 0 : patience(child, left));
+        if (got == 0 && is_over)
+            break; // somebody who left its group holds the other end
+        if (got <= 0)
             continue;
         if (child->lines >= 0 && ends[0].revents)
             read_lines(child, line, user);
@@ -189,23 +216,9 @@ static bool listen_to(struct child *child, double seconds, child_line_fn *line, 
     return true;
 }
 
-// It may have closed its ends and live on.
-static bool wait_for(const struct child *child, double seconds, int *status) {
-    double until = seconds_now() + seconds;
-    pid_t got;
-    while ((got = waitpid(child->process, status, WNOHANG)) == 0 && seconds_now() < until)
-        (void)poll(NULL, 0, 5);
-    return got != 0;
-}
-
-static bool is_in_time(struct child *child, double seconds, child_line_fn *line, void *user, int *status) {
-    if (!listen_to(child, seconds, line, user))
-        return false;
-    double until = seconds_now() + seconds;
-    while (seconds_now() < until && !interrupt_came())
-        if (wait_for(child, 1e-3 * LOOK_MS, status))
-            return true;
-    return false;
+static void reap(const struct child *child, int *status) {
+    while (waitpid(child->process, status, 0) < 0 && errno == EINTR)
+        continue;
 }
 
 // Ends it with all that it started.
@@ -214,11 +227,13 @@ static void end_group(const struct child *child, int *status) {
     bool is_reaped = false;
     if (interrupt_came())
         (void)kill(-child->process, SIGTERM);
-    while (seconds_now() < until && kill(-child->process, 0) == 0)
-        is_reaped = is_reaped || wait_for(child, 0.01, status);
+    while (seconds_now() < until && kill(-child->process, 0) == 0) {
+        (void)poll(NULL, 0, 5);
+        is_reaped = is_reaped || waitpid(child->process, status, WNOHANG) == child->process;
+    }
     (void)kill(-child->process, SIGKILL);
     if (!is_reaped)
-        (void)waitpid(child->process, status, 0);
+        reap(child, status);
 }
 
 static void describe(const struct child *child, double seconds, int status, struct child_end *end) {
@@ -243,18 +258,19 @@ void child_run(const char *const *arguments, const char *input, double seconds, 
     struct child child;
     int status = 0;
     *end = (struct child_end){.fate = CHILD_NOT_STARTED};
-    if (!start(&child, arguments)) {
+    if (!start(&child, arguments, line != NULL)) {
         snprintf(end->text, sizeof end->text, "%s: %s", arguments[0], strerror(errno));
         return;
     }
     give_input(&child, input);
-    if (!is_in_time(&child, seconds, line, user, &status)) {
+    if (!is_in_time(&child, seconds, line, user)) {
         end->fate = interrupt_came() ? CHILD_STOPPED : CHILD_HUNG;
         end_group(&child, &status);
-    } else if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_STARTED) {
-        end->fate = CHILD_NOT_STARTED;
     } else {
-        end->fate = WIFEXITED(status) ? CHILD_DONE : CHILD_CRASHED;
+        reap(&child, &status);
+        end->fate = !WIFEXITED(status)                   ? CHILD_CRASHED
+                    : WEXITSTATUS(status) == NOT_STARTED ? CHILD_NOT_STARTED
+                                                         : CHILD_DONE;
     }
     end->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     describe(&child, seconds, status, end);

@@ -24,8 +24,9 @@ typedef void child_line_fn(void *user, const char *line);
 extern const bool child_is_there;
 
 // Runs a program, which is looked for in the path, with `input` on its standard input, and waits. It is
-// killed, with all that it started, when it has written no line for `seconds`, and when interrupt_came: then
-// it is CHILD_STOPPED. What it prints is kept for `end` alone.
+// killed when it has written no line for `seconds`, and when interrupt_came: then it is CHILD_STOPPED.
+// Without `line` it has no descriptor 3, and `seconds` in all. What it started ends with it. What it prints
+// is kept for `end` alone.
 void child_run(const char *const *arguments, const char *input, double seconds, child_line_fn *line,
                void *user, struct child_end *end);
 

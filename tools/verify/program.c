@@ -55,18 +55,13 @@ static char *fill_in(const char *command, const char *folder, const char *out) {
     return filled;
 }
 
-static void hear_nothing(void *user, const char *line) {
-    (void)user;
-    (void)line;
-}
-
 void program_run(const char *command, const char *folder, const char *out, double seconds,
                  struct child_end *end) {
     char *filled = fill_in(command, folder, out);
     const char *const arguments[] = {"sh", "-c", filled, NULL};
     *end = (struct child_end){.fate = CHILD_NOT_STARTED, .status = -1};
     if (filled)
-        child_run(arguments, "", seconds, hear_nothing, NULL, end);
+        child_run(arguments, "", seconds, NULL, NULL, end);
     if (end->fate == CHILD_DONE && end->status > SIGNALLED)
         end->fate = CHILD_CRASHED;
     if (end->fate != CHILD_DONE)
