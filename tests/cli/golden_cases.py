@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """rope2d check and demo: every golden case on every device, and cases that must fail."""
 import json
+import os
 import re
 import shlex
 import shutil
+import subprocess
 
 import numpy as np
 
@@ -122,13 +124,28 @@ def check_bad_cases(runner):
 
 
 def check_loud_names(runner):
-    """A folder's name does not speak to the terminal."""
+    """A folder's name neither speaks to the terminal, nor makes lines, nor is a command in the line that repeats a failure."""
     folder = copied(runner, "evil\x1b[31mX")
     shown = runner.expect("loud: agrees", ["check", folder.name], 0, "ok   evil?[31mX").output
     edit_array(folder, "q_out.npy", one_element)
-    shown += runner.expect("loud: fails", ["check", folder.name], 1, "FAIL evil?[31mX", "rope2d check evil?[31mX").output
+    shown += runner.expect("loud: fails", ["check", folder.name], 1, "FAIL evil?[31mX", "rope2d check 'evil?[31mX' ").output
     (folder / "q.npy").unlink()
     result = runner.expect("loud: cannot be read", ["check", folder.name], 2, "FAIL evil?[31mX")
+    forged = os.fsdecode(b"x\nok   forged cpu:0 \x9b1m\xe2\x82 \xc2\x9b1m \xe2\x82\xac")
+    runner.expect("loud: no line and no byte that is no text", ["check", copied(runner, forged).name], 0,
+                  "ok   x?ok   forged cpu:0 ?1m?? ??1m \u20ac cpu:0 ")
+    runner.check("loud: lines are ours", [line[:6] for line in runner.last.output.splitlines()] == ["      ", "ok   x", "1 passe"[:6]],
+                 repr(runner.last.output))
+    runner.expect("loud: nor in an error", ["check", "x\nrope2d: forged"], 2, "rope2d: x?rope2d: forged: ")
+    folder = copied(runner, "c;touch pwned;'x'")
+    edit_array(folder, "q_out.npy", one_element)
+    result = runner.expect("loud: a command for a name", ["check", folder.name], 1)
+    line = next(one for one in result.output.splitlines() if one.startswith("     rope2d check "))
+    runner.check("loud: it is quoted", shlex.split(line)[2] == folder.name, line)
+    again = subprocess.run(["sh", "-c", "rope2d() { " + shlex.quote(runner.program) + ' "$@"; }; ' + line], cwd=runner.folder,
+                           capture_output=True, text=True, check=False)
+    runner.check("loud: and repeats the failure, and no more", again.returncode == 1 and "FAIL c;touch" in again.stdout
+                 and "pwned" not in runner.names(), again)
     runner.check("loud: nothing but text is printed", "\x1b" not in shown + result.output + result.errors, repr(shown))
 
 

@@ -8,6 +8,7 @@
 #include "check_case.h"
 #include "device_choice.h"
 #include "message.h"
+#include "quote.h"
 #include "verbs.h"
 
 struct folders {
@@ -101,8 +102,11 @@ static void print_outcome(struct check *check, const char *folder, const char *n
     check->passed += outcome->verdict == VERDICT_PASSED;
     check->skipped += outcome->verdict == VERDICT_SKIPPED;
     if (outcome->verdict == VERDICT_FAILED || outcome->verdict == VERDICT_BROKEN) {
-        print_plain("     rope2d check %s --device %s --table %s --angles %s%s\n", folder, device, table,
-                    check->angles ? "fp32" : "double", check->minimum_limits ? " --minimum-limits" : "");
+        char *quoted = quote_copy(folder);
+        print_plain("     rope2d check %s --device %s --table %s --angles %s%s\n", quoted ? quoted : "FOLDER",
+                    device, table, check->angles ? "fp32" : "double",
+                    check->minimum_limits ? " --minimum-limits" : "");
+        free(quoted);
         ++check->failed;
         worsen(check, outcome->verdict == VERDICT_BROKEN ? exit_status_of(outcome->status) : STATUS_FAILED);
     }

@@ -110,12 +110,13 @@ static rope2d_status show_device(struct demo *demo, rope2d_device *device,
     if (!status) {
         double bytes = 2.0 * (double)(job_input_bytes(&demo->scene.job.tensors[0]) +
                                       job_input_bytes(&demo->scene.job.tensors[1]));
-        printf("%-9s %-36.36s %-8s %-9s %-14s %8.2f %7.2f %6.2f x\n", choice->name, choice->info.name,
-               table_name(prepared.info.table), outcome.verdict == VERDICT_PASSED ? "agrees" : "DISAGREES",
-               judge_bits(demo, prepared.info.exactness), 1e3 * seconds, bytes / seconds / 1e9,
-               seconds / demo->copy_seconds);
+        print_plain("%-9s %-36.36s %-8s %-9s %-14s %8.2f %7.2f %6.2f x\n", choice->name, choice->info.name,
+                    table_name(prepared.info.table),
+                    outcome.verdict == VERDICT_PASSED ? "agrees" : "DISAGREES",
+                    judge_bits(demo, prepared.info.exactness), 1e3 * seconds, bytes / seconds / 1e9,
+                    seconds / demo->copy_seconds);
         if (outcome.verdict != VERDICT_PASSED) {
-            printf("          %s\n", outcome.text);
+            print_plain("          %s\n", outcome.text);
             demo->result = demo->result ? demo->result : STATUS_FAILED;
         }
     }
@@ -171,10 +172,11 @@ static int make_reference(struct demo *demo) {
 static void print_heading(const struct demo *demo) {
     const struct job_tensor *q = &demo->scene.job.tensors[0], *k = &demo->scene.job.tensors[1];
     double bytes = (double)(job_input_bytes(q) + job_input_bytes(k));
-    printf("\n%s: q of %" PRIu32 " and k of %" PRIu32 " heads with %" PRIu32 " channels, %" PRIu32
-           " x %" PRIu32 " patches, fp32, %.1f MiB\n",
-           *demo->golden.model ? demo->golden.model : demo->golden.name, q->heads, k->heads, q->head_dim,
-           demo->scene.height, demo->scene.width, bytes / (1 << 20));
+    printf("\n");
+    print_plain("%s: q of %" PRIu32 " and k of %" PRIu32 " heads with %" PRIu32 " channels, %" PRIu32
+                " x %" PRIu32 " patches, fp32, %.1f MiB\n",
+                *demo->golden.model ? demo->golden.model : demo->golden.name, q->heads, k->heads, q->head_dim,
+                demo->scene.height, demo->scene.width, bytes / (1 << 20));
     printf(
         "A plain copy by one thread takes %.2f ms (%.2f GB/s read and written). Times are medians of %" PRIu64
         " runs from\nhost memory to host memory, with the copies to and from the device.\n\n",

@@ -24,9 +24,9 @@ static void print_table(const struct device_list *list) {
             snprintf(memory, sizeof memory, "%.1f GiB", (double)info->memory_bytes / (1 << 30));
         if (info->max_buffer_range && info->max_buffer_range < (uint64_t)1 << 50)
             snprintf(reach, sizeof reach, "%.1f GiB", (double)info->max_buffer_range / (1 << 30));
-        printf("%-10s %-*.60s %-9s %-14.24s %-8s %9s %9s  %s\n", list->items[i].name, width, info->name,
-               info->is_software ? "CPU" : "GPU", info->api, table_name(info->default_table), memory, reach,
-               info->driver);
+        print_plain("%-10s %-*.60s %-9s %-14.24s %-8s %9s %9s  %s\n", list->items[i].name, width, info->name,
+                    info->is_software ? "CPU" : "GPU", info->api, table_name(info->default_table), memory,
+                    reach, info->driver);
     }
     for (int backend = 0; backend < ROPE2D_BACKEND_COUNT; ++backend)
         if (*list->missing[backend])

@@ -3,20 +3,29 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "utf8.h"
 
 void make_printable(char *text) {
-    for (unsigned char *at = (unsigned char *)text; *at; ++at) {
-        const bool is_control = (*at < 0x20 && *at != '\n' && *at != '\t') || *at == 0x7f;
-        const bool is_second = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0; // in UTF-8
-        if (is_second)
+    uint32_t code;
+    for (unsigned char *at = (unsigned char *)text; *at;) {
+        size_t length = utf8_length(at, &code);
+        bool is_control = (code < 0x20 && code != '\t') || (code >= 0x7f && code < 0xa0);
+        if (length && !is_control) {
+            at += length;
+            continue;
+        }
+        do
             *at++ = '?';
-        if (is_control || is_second)
-            *at = '?';
+        while (length > 1 && --length);
     }
 }
 
+// The lines are the format's: a newline in what it is filled with is none, and those at its own end stay.
 // NULL when memory runs out.
 static char *format_printable(const char *format, va_list arguments) {
     va_list again;
@@ -27,6 +36,9 @@ static char *format_printable(const char *format, va_list arguments) {
     if (text) {
         vsnprintf(text, (size_t)length + 1, format, again); // NOLINT(clang-analyzer-valist.Uninitialized)
         make_printable(text);
+        const char *end = format + strlen(format);
+        for (char *last = text + length; end > format && *--end == '\n';)
+            *--last = '\n';
     }
     va_end(again);
     return text;
@@ -74,12 +86,15 @@ int message_status(rope2d_status status, const char *what) {
     return exit_status_of(status);
 }
 
+// What a driver's compiler says has lines.
 static void log_to_stderr(void *user, rope2d_log_level level, const char *text) {
+    const char *kind = level == ROPE2D_LOG_ERROR ? "error" : "warning";
     (void)user;
-    if (level == ROPE2D_LOG_ERROR)
-        message("error: %s", text);
-    else if (level == ROPE2D_LOG_WARNING)
-        message("warning: %s", text);
+    while (level <= ROPE2D_LOG_WARNING && *text) {
+        const size_t length = strcspn(text, "\n");
+        message("%s: %.*s", kind, (int)length, text);
+        text += length + (text[length] == '\n');
+    }
 }
 
 const rope2d_host message_host = {

@@ -19,14 +19,14 @@ enum {
 #define MESSAGE_FORMAT
 #endif
 
-// Control characters but newlines and tabs become '?': names of files and devices must not speak to a
-// terminal.
+// Control characters but tabs become '?', and so do bytes that are no UTF-8: names of files and devices must
+// neither speak to a terminal nor make lines.
 void make_printable(char *text);
 
 // One line on stderr, after the program's name, and made printable.
 MESSAGE_FORMAT void message(const char *format, ...);
 
-// printf to stdout, and made printable.
+// printf to stdout, and made printable but for newlines at the format's end.
 MESSAGE_FORMAT void print_plain(const char *format, ...);
 
 // Says that a call of the library failed, and returns the exit status for it.

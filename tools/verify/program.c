@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../cli/message.h"
+#include "../cli/quote.h"
 #include "exchange.h"
 
 enum { SIGNALLED = 128 }; // what a shell adds to a signal's number
@@ -17,34 +18,18 @@ int program_check(const char *command) {
     return STATUS_USAGE;
 }
 
-// Appends what the shell takes for exactly this text.
-static char *append_quoted(char *at, const char *text) {
-    static const char quote[] = {'\'', '\\', '\'', '\''}; // ends, says, and begins again
-    *at++ = '\'';
-    for (; *text; ++text) {
-        if (*text == '\'') {
-            memcpy(at, quote, sizeof quote);
-            at += sizeof quote;
-        } else {
-            *at++ = *text;
-        }
-    }
-    *at++ = '\'';
-    return at;
-}
-
 // Each word may stand in the command several times.
 static char *fill_in(const char *command, const char *folder, const char *out) {
     static const char *const words[] = {"{case}", "{out}"};
     const char *const texts[] = {folder, out};
-    size_t longest = 4 * (strlen(folder) > strlen(out) ? strlen(folder) : strlen(out)) + 3;
+    size_t longest = quote_size(strlen(folder) > strlen(out) ? folder : out) + 1;
     char *filled = malloc(strlen(command) * longest + 1), *at = filled;
     while (at && *command) {
         size_t i = 0;
         while (i < 2 && strncmp(command, words[i], strlen(words[i])) != 0)
             ++i;
         if (i < 2) {
-            at = append_quoted(at, texts[i]);
+            at = quote_append(at, texts[i]);
             command += strlen(words[i]);
         } else {
             *at++ = *command++;

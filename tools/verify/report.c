@@ -114,7 +114,7 @@ static void print_device(const cJSON *device) {
     printf(" ");
     cJSON_ArrayForEach(count, cJSON_GetObjectItemCaseSensitive(device, "counts"))
         print_plain(" %.0f %s%s", count->valuedouble, count->string, count->next ? "," : "");
-    printf("; tier: %s\n", summary_text(device, "tier"));
+    print_plain("; tier: %s\n", summary_text(device, "tier"));
     print_controls(cJSON_GetObjectItemCaseSensitive(device, "controls"));
     print_classes(cJSON_GetObjectItemCaseSensitive(device, "classes"));
     print_results(cJSON_GetObjectItemCaseSensitive(device, "results"));
