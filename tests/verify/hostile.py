@@ -3,6 +3,8 @@
 import os
 import shlex
 import shutil
+import subprocess
+import sys
 import time
 
 import interrupted
@@ -13,6 +15,7 @@ LIMIT = 30  # seconds that anything here may take, on a slow machine
 def test(runner, _verify, source):
     pipes(runner, source.resolve() / "tests" / "golden" / "lightglue")
     lines(runner)
+    folders(runner)
 
 
 def pipes(runner, golden):
@@ -53,3 +56,65 @@ def lines(runner):
                       "q_out.npy is not there", limit=LIMIT)
         left = [process for process in told.read_text().split() if interrupted.is_alive(process)]
         runner.check(f"a process{name} that a program leaves is ended", not left, left)
+
+
+# Folders in folders, beside files, links and names that removing might want; the links lead outside.
+NESTED = """import os, sys
+out, kept = sys.argv[1:]
+for name in ("lifted-0", "lifted-1"):
+    os.mkdir(os.path.join(out, name))
+    open(os.path.join(out, name, "file"), "w").close()
+open(os.path.join(out, "lifted-2"), "w").close()
+os.symlink(kept, os.path.join(out, "link"))
+os.chdir(out)
+for i in range(3000):
+    os.mkdir("a")
+    if i % 100 == 0:
+        os.mkdir("b")
+        os.mkdir("b/c")
+        os.symlink(kept, "b/c/link")
+        os.symlink("nowhere", "b/link")
+    os.chdir("a")
+"""
+LOCKED = "mkdir -p {out}/a/b && chmod 0 {out}/a; : {case}"
+
+
+def folders(runner):
+    program, kept, place = (runner.path(name) for name in ("nested.py", "kept", "for nested"))
+    program.write_text(NESTED)
+    for folder in (kept, place):
+        folder.mkdir()
+    (kept / "file").write_text("kept")
+    command = f"{shlex.join([sys.executable, str(program)])} {{out}} {shlex.quote(str(kept))}; : {{case}}"
+    replaced = f"rmdir {{out}} && ln -s {shlex.quote(str(kept))} {{out}}; : {{case}}"
+    moved = f"rm -r {{case}} && ln -s {shlex.quote(str(kept))} {{case}}; : {{out}}"
+    os.environ["TMPDIR"] = str(place)
+    for name, what in (("3,000 folders in one another", command), ("a link in the place of its folder", replaced),
+                       ("a link in the place of the case", moved)):
+        result = runner.expect(f"a program that leaves {name}", ["verify", "--exec", what, "--case", "half", "--cases",
+                                                                 runner.golden / "lightglue"], 1, "q_out.npy", limit=LIMIT)
+        runner.check(f"{name}: all is removed, and nothing else", not list(place.iterdir()) and "stays" not in result.errors
+                     and (kept / "file").read_text() == "kept", list(place.iterdir()))
+    locked(runner, place)
+    del os.environ["TMPDIR"]
+
+
+def locked(runner, place):
+    """Somebody who may do anything finds nothing that stays."""
+    before = (lambda: os.setuid(65534)) if os.getuid() == 0 else None
+    runner.folder.chmod(0o755)
+    place.chmod(0o777)
+    try:
+        usable = runner.run("--version", before=before).status == 0
+    except (OSError, subprocess.SubprocessError):
+        usable = False
+    if not usable:
+        runner.skip("a folder that stays", "nobody else can run the program")
+        return
+    result = runner.run("verify", "--exec", LOCKED, "--case", "half", before=before, limit=LIMIT)
+    left = list(place.iterdir())
+    runner.check("a folder that stays is named", result.status == 1 and left and all(
+        f"{folder}: stays" in result.errors for folder in left), left)
+    for folder in left:
+        subprocess.run(["chmod", "-R", "u+rwx", folder], check=True)
+        shutil.rmtree(folder)

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,9 @@
 
 #include "../cli/case.h"
 #include "../cli/message.h"
+#include "../cli/progress.h"
+
+enum { PATIENCE = 30 }; // seconds, where somebody may add to what is removed
 
 static bool join(const char *folder, const char *name, char path[FOLDER_PATH_SIZE]) {
     int used = snprintf(path, FOLDER_PATH_SIZE, "%s/%s", folder, name);
@@ -107,22 +111,79 @@ bool folder_make_in(const char *parent, const char *name, char path[FOLDER_PATH_
     return join(parent, name, path) && mkdir(path, S_IRWXU) == 0;
 }
 
-void folder_remove(const char *path) {
-    char inside[FOLDER_PATH_SIZE];
-    struct stat found;
-    DIR *directory = opendir(path);
-    for (struct dirent *entry; directory && (entry = readdir(directory)) != NULL;) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            !join(path, entry->d_name, inside) || lstat(inside, &found))
-            continue;
-        if (S_ISDIR(found.st_mode))
-            folder_remove(inside);
-        else
-            (void)unlink(inside);
+static DIR *open_folder(int parent, const char *name) {
+    int descriptor = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *folder = descriptor >= 0 ? fdopendir(descriptor) : NULL;
+    if (!folder && descriptor >= 0)
+        (void)close(descriptor);
+    return folder;
+}
+
+struct removal {
+    DIR *top;
+    unsigned long lifted; // so many were given a name
+    double until;
+};
+
+static struct dirent *next_in(DIR *folder, const struct removal *removal) {
+    struct dirent *entry;
+    do
+        entry = seconds_now() < removal->until ? readdir(folder) : NULL;
+    while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
+    return entry;
+}
+
+static bool remove_in(int folder, const char *name) {
+    return unlinkat(folder, name, 0) == 0 || unlinkat(folder, name, AT_REMOVEDIR) == 0;
+}
+
+static bool lift(int folder, const char *name, struct removal *removal) {
+    char lifted[32];
+    int failed;
+    do {
+        snprintf(lifted, sizeof lifted, "lifted-%lu", removal->lifted++);
+        failed = renameat(folder, name, dirfd(removal->top), lifted);
+    } while (failed && (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR)); // somebody has that name
+    return !failed;
+}
+
+// Removes what is in a folder of the top; its folders that are not empty go up beside it. So a folder in
+// folders takes no more stack, descriptors or path than any other. True when anything went.
+static bool clear_folder(DIR *folder, struct removal *removal) {
+    bool has_gone = false;
+    for (struct dirent *entry; (entry = next_in(folder, removal)) != NULL;)
+        has_gone |= remove_in(dirfd(folder), entry->d_name) || lift(dirfd(folder), entry->d_name, removal);
+    return has_gone;
+}
+
+// What goes up while the top is read may be seen in the next round alone.
+static bool clear_top(struct removal *removal) {
+    bool has_gone = false;
+    int top = dirfd(removal->top);
+    rewinddir(removal->top);
+    for (struct dirent *entry; (entry = next_in(removal->top, removal)) != NULL;) {
+        bool goes = remove_in(top, entry->d_name);
+        DIR *folder = goes ? NULL : open_folder(top, entry->d_name);
+        if (folder) {
+            goes = clear_folder(folder, removal);
+            (void)closedir(folder);
+            goes |= remove_in(top, entry->d_name);
+        }
+        has_gone |= goes;
     }
-    if (directory)
-        closedir(directory);
-    (void)rmdir(path);
+    return has_gone;
+}
+
+void folder_remove(const char *path) {
+    struct removal removal = {.top = open_folder(AT_FDCWD, path), .until = seconds_now() + PATIENCE};
+    if (removal.top) {
+        while (clear_top(&removal))
+            continue;
+        (void)closedir(removal.top);
+    }
+    // It may have been replaced by a file or a link, or be gone.
+    if (rmdir(path) && (errno != ENOTDIR || unlink(path)) && errno != ENOENT)
+        message("%s: stays, since it cannot be removed: %s", path, strerror(errno));
 }
 
 #endif

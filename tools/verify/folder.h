@@ -21,7 +21,8 @@ const char *folder_name(const char *path);
 bool folder_make_own(char path[FOLDER_PATH_SIZE]);
 // A folder in it.
 bool folder_make_in(const char *parent, const char *name, char path[FOLDER_PATH_SIZE]);
-// Removes a folder and what is in it, folders in it too. No link is followed.
+// Removes a folder and what is in it, folders in it too, however deep. No link is followed. Says so when it
+// stays.
 void folder_remove(const char *path);
 
 #endif
