@@ -3,8 +3,8 @@
 """Test `rope2d verify` as its users see it.
 
 usage: test_verify.py ROPE2D SOURCE_ROOT [--shim LOADER] [--vulkan-shim LOADER] [PART...]
-    parts: report options terminal progress known resume interrupted outputs maps strangers programs hostile compiled bad;
-           default: all
+    parts: report options terminal progress known resume interrupted outputs maps strangers programs folders hostile compiled
+           bad; default: all
 """
 import hashlib
 import json
@@ -19,6 +19,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 import bad_devices
 import compiled
+import folders
 import hostile
 import interrupted
 import maps
@@ -283,6 +284,7 @@ def main(arguments):
              "maps": lambda runner, source: maps.test(runner, verify, source),
              "strangers": lambda runner, _source: strangers.test(runner, verify),
              "programs": lambda runner, source: programs.test(runner, verify, source),
+             "folders": lambda runner, source: folders.test(runner, verify, source),
              "hostile": lambda runner, source: hostile.test(runner, verify, source),
              "compiled": lambda runner, source: compiled.test(runner, verify, source),
              "bad": lambda runner, _source: bad_devices.test(runner, verify, *shims.values())}

@@ -26,6 +26,7 @@ enum verify_variation {
 
 enum {
     VERIFY_NAME_SIZE = 128,
+    VERIFY_FOLDER_LENGTH = 80,    // of a golden folder's name in that of its tasks
     VERIFY_LEAST_ALIGNMENT = 256, // of offsets: what Vulkan lets a device ask for
 };
 
@@ -65,8 +66,9 @@ struct verify_matrix_params {
 int verify_matrix_make(struct verify_matrix *matrix, const struct verify_matrix_params *params);
 void verify_matrix_free(struct verify_matrix *matrix);
 
-extern const char *const verify_type_names[];  // of rope2d_element
-extern const char *const verify_table_names[]; // of rope2d_table
+extern const char *const verify_type_names[];      // of rope2d_element
+extern const char *const verify_table_names[];     // of rope2d_table
+extern const char *const verify_variation_names[]; // with the space before; that of VERIFY_PLAIN is empty
 
 // Whether a name is matched by one of the patterns, which have commas between; * stands for any text. A
 // pattern without * and without a space names a case whatever its types and table.

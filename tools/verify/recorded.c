@@ -9,9 +9,25 @@
 
 enum { HASH_DIGITS = 64, BEFORE_NAME = HASH_DIGITS + 2 };
 
+static bool ends_with(const char *text, size_t length, const char *end) {
+    const size_t size = strlen(end);
+    return size <= length && memcmp(text + length - size, end, size) == 0;
+}
+
+// From behind, since a golden folder's name may hold any words.
 size_t recorded_name_length(const char *name) {
-    size_t first = strcspn(name, " ");
-    return name[first] ? first + 1 + strcspn(name + first + 1, " ") : first;
+    size_t length = strlen(name);
+    for (int i = VERIFY_PLAIN + 1; i < VERIFY_VARIATIONS; ++i)
+        if (ends_with(name, length, verify_variation_names[i])) {
+            length -= strlen(verify_variation_names[i]);
+            break;
+        }
+    for (int i = 0; i < ROPE2D_TABLE_COUNT; ++i) {
+        const size_t size = strlen(verify_table_names[i]);
+        if (length > size && name[length - size - 1] == ' ' && ends_with(name, length, verify_table_names[i]))
+            return length - size - 1;
+    }
+    return length;
 }
 
 // The hash of the first result of that case and types; "" when there is none.

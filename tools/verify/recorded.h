@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// How much of a result's name says what its bits depend on: the case and the types.
+// How much of a result's name says what its bits depend on: the case and the types, without
+// table and variation.
 size_t recorded_name_length(const char *name);
 
 // {cases, recorded, sha256, expected, equal, others}: SHA-256 of the lines "HASH  CASE TYPES" in the order of

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""Golden folders of --cases: names, shapes, repetition; and reports and lists that are more than they should be."""
+import json
+import shutil
+import struct
+import sys
+
+
+def test(runner, verify, _source):
+    cut(runner, verify)
+    words(runner, verify)
+
+
+def spoil(path):
+    path.write_bytes(path.read_bytes()[:-4] + struct.pack("<f", 1e9))
+
+
+def verdicts(report):
+    return [(one["name"].rsplit(" ", 2)[0], one["verdict"]) for one in report["devices"][0]["results"]]
+
+
+def cut(runner, verify):
+    """Names that are equal as far as they are kept: a folder does not get the verdict of another."""
+    folder = runner.path("cut")
+    # The third is no name where names are UTF-8, as on macOS.
+    names = [b"a" * 85 + b"1", b"a" * 85 + b"2", b"b" if sys.platform == "darwin" else b"b\xff", b"b?", b"c~",
+             b"d" * 79 + "\u00e9".encode()]
+    for name in names:
+        shutil.copytree(runner.golden / "su_canonical", folder / name.decode(errors="surrogateescape"))
+    wrong = [names[1], names[3]]
+    for name in wrong:
+        spoil(folder / name.decode() / "q_out.npy")
+    options = ["--cases", folder, "--case", "golden/*"]
+    first, report = verify(runner, *options, name="cut.json")
+    got = verdicts(report)
+    runner.check("every folder has a name of its own", first.status == 1 and len({name for name, _ in got}) == len(names)
+                 and [verdict for _, verdict in got].count("failed") == 2, got)
+    again, resumed = verify(runner, *options, "--resume", name="cut.json")
+    runner.check("--resume gives no folder another's verdict", again.status == 1 and verdicts(resumed) == got, verdicts(resumed))
+    for one in report["devices"][0]["results"]:
+        one["text"] = "from before"
+    runner.path("cut.json").write_text(json.dumps(report))
+    _, resumed = verify(runner, *options, "--resume", name="cut.json")
+    runner.check("and runs none again", [one["text"] for one in resumed["devices"][0]["results"]] == ["from before"] * len(names))
+
+
+def words(runner, verify):
+    """Names of several words, and of words that mean something in other names."""
+    folder = runner.path("words")
+    for name, case in (("my model a", "su_canonical"), ("my model b", "dinov3"), ("my f32:f32 buffer minimum-limits", "flux1")):
+        shutil.copytree(runner.golden / case, folder / name)
+    options = ["--cases", folder, "--case", "golden/my *"]
+    result, report = verify(runner, *options)
+    device = report["devices"][0]
+    runner.check("folders with blanks in their names are not compared with one another", result.status == 0
+                 and len(device["results"]) == 3 and device["variations"] == {"compared": 0, "other_bits": []}, device["variations"])
+    found = [one["device"] for one in json.loads(runner.run("devices", "--json").output)["devices"] if one["has_textures"]]
+    if not found:
+        runner.skip("golden folders in textures", "there is no device with textures")
+        return
+    result, report = verify(runner, *options, device=found[-1], name="textures.json")
+    device = report["devices"][0]
+    runner.check("but each with itself in a texture", result.status == 0 and len(device["results"]) == 6
+                 and device["variations"] == {"compared": 3, "other_bits": []}, device["variations"])
