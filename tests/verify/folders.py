@@ -1,14 +1,35 @@
 # SPDX-License-Identifier: MIT
 """Golden folders of --cases: names, shapes, repetition; and reports and lists that are more than they should be."""
 import json
+import shlex
 import shutil
 import struct
 import sys
+
+# A program that gives what the folder has recorded, and does what its first argument says with it.
+COPIER = """import pathlib, struct, sys
+how, count, case, out = sys.argv[1:]
+calls = pathlib.Path(count)
+called = len(calls.read_text()) if calls.exists() else 0
+for name in ("q_out.npy", "k_out.npy"):
+    data = (pathlib.Path(case) / name).read_bytes()
+    length = struct.unpack("<H", data[8:10])[0]
+    if how == "flat":
+        text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({(len(data) - 10 - length) // 4},), }}"
+        data = data[:10] + text.ljust(length - 1).encode() + b"\\n" + data[10 + length:]
+    if how == "flaky" and called == 1:
+        data = data[:-4] + bytes([data[-4] ^ 1]) + data[-3:]
+    if how == "leaves" and called == 1:
+        sys.exit("no more")
+    (pathlib.Path(out) / name).write_bytes(data)
+calls.write_text("x" * (called + 1))
+"""
 
 
 def test(runner, verify, _source):
     cut(runner, verify)
     words(runner, verify)
+    programs(runner)
 
 
 def spoil(path):
@@ -62,3 +83,22 @@ def words(runner, verify):
     device = report["devices"][0]
     runner.check("but each with itself in a texture", result.status == 0 and len(device["results"]) == 6
                  and device["variations"] == {"compared": 3, "other_bits": []}, device["variations"])
+
+
+def programs(runner):
+    """A program's outputs have the inputs' shapes, and are the same each time."""
+    script = runner.path("copier.py")
+    script.write_text(COPIER)
+    for how, repeat, calls, verdict, text in (
+            ("plain", 3, 3, "passed", "within"), ("flat", 1, 1, "failed", "q_out.npy does not have the shape of q.npy"),
+            ("flaky", 3, 2, "non-repeatable", "run 2 of 3: other bits than the first"),
+            ("leaves", 3, 1, "non-repeatable", "run 2 of 3: "), ("flaky", 1, 1, "passed", "within")):
+        count, path = runner.path(f"{how}{repeat}.calls"), runner.path(f"{how}{repeat}.json")
+        command = shlex.join([sys.executable, str(script), how, str(count)]) + " {case} {out}"
+        runner.run("verify", "--exec", command, "--cases", runner.golden / "su_canonical", "--case", "golden/*", "--repeat", repeat,
+                   "--json", path)
+        one = json.loads(path.read_text())["devices"][0]["results"][0]
+        runner.check(f"a golden case, {how}, --repeat {repeat}", len(count.read_text()) == calls and one["verdict"] == verdict
+                     and text in one["text"], (one, count.read_text()))
+    runner.expect("golden cases are repeated on a device", ["verify", "--device", "cpu", "--cases", runner.golden / "su_canonical",
+                                                            "--case", "golden/*", "--repeat", "3"], 0, "1 passed")

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "../cli/message.h"
-#include "../cli/npy.h"
 #include "folder.h"
 #include "text_file.h"
 
@@ -128,26 +127,34 @@ bool exchange_write(const char *folder, const struct harness_work *work, unsigne
            write_description(folder, work);
 }
 
-static bool read_tensor(const char *folder, const struct harness_work *work, uint32_t tensor,
-                        unsigned char *const *blocks, char *text, size_t size) {
+bool exchange_read_array(const char *folder, uint32_t tensor, const uint64_t *shape, uint32_t dims,
+                         struct npy_array *array, char *text, size_t size) {
     char path[FOLDER_PATH_SIZE];
-    uint64_t shape[4];
-    struct npy_array array = {0};
     struct npy_request request = {"out", path, NPY_F32, false};
-    const struct harness_side *side = &work->tensors[tensor].out;
-    shape_of(work, tensor, shape);
+    *array = (struct npy_array){0};
     if (snprintf(path, sizeof path, "%s/%s_out.npy", folder, names[tensor]) >= FOLDER_PATH_SIZE ||
-        npy_read(&request, &array)) {
+        npy_read(&request, array)) {
         snprintf(text, size, "%s_out.npy is not there, or is no .npy of fp32", names[tensor]);
         return false;
     }
-    bool good = array.header.dims == 4 && memcmp(array.header.shape, shape, sizeof shape) == 0;
-    if (good)
-        copy_heads(work, side, tensor, blocks[side->block], array.data, false);
-    else
-        snprintf(text, size, "%s_out.npy does not have the shape of %s.npy", names[tensor], names[tensor]);
+    if (array->header.dims == dims && memcmp(array->header.shape, shape, dims * sizeof *shape) == 0)
+        return true;
+    snprintf(text, size, "%s_out.npy does not have the shape of %s.npy", names[tensor], names[tensor]);
+    npy_free(array);
+    return false;
+}
+
+static bool read_tensor(const char *folder, const struct harness_work *work, uint32_t tensor,
+                        unsigned char *const *blocks, char *text, size_t size) {
+    uint64_t shape[4];
+    struct npy_array array;
+    const struct harness_side *side = &work->tensors[tensor].out;
+    shape_of(work, tensor, shape);
+    if (!exchange_read_array(folder, tensor, shape, 4, &array, text, size))
+        return false;
+    copy_heads(work, side, tensor, blocks[side->block], array.data, false);
     npy_free(&array);
-    return good;
+    return true;
 }
 
 bool exchange_read(const char *folder, const struct harness_work *work, unsigned char *const *blocks,

@@ -5,6 +5,7 @@
 #define ROPE2D_VERIFY_EXCHANGE_H
 
 #include "../../tests/harness/work.h"
+#include "../cli/npy.h"
 
 // Whether a folder can say all that the case says.
 bool exchange_can(const struct harness_case *what);
@@ -17,5 +18,9 @@ bool exchange_write(const char *folder, const struct harness_work *work, unsigne
 // another shape, which `text` tells.
 bool exchange_read(const char *folder, const struct harness_work *work, unsigned char *const *blocks,
                    char *text, size_t size);
+
+// One of the two, as an array of fp32 of this shape, which npy_free frees; tensor 0 is q.
+bool exchange_read_array(const char *folder, uint32_t tensor, const uint64_t *shape, uint32_t dims,
+                         struct npy_array *array, char *text, size_t size);
 
 #endif

@@ -289,7 +289,8 @@ static void execute_golden(struct verify_bench *bench, const struct verify_task 
                                    .device = bench->device.device,
                                    .table = task->table,
                                    .command = bench->command,
-                                   .seconds = bench->seconds};
+                                   .seconds = bench->seconds,
+                                   .repeat = bench->repeat};
     golden_execute(&run, result);
 }
 

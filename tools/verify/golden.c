@@ -7,6 +7,8 @@
 #include "../../tests/harness/digest.h"
 #include "../cli/check_case.h"
 #include "../cli/compare.h"
+#include "exchange.h"
+#include "interrupt.h"
 #include "program.h"
 #include "result_json.h"
 
@@ -35,8 +37,10 @@ static bool equal_bits(const struct golden_case *golden, const struct rotated *a
     return true;
 }
 
+// `unequal` tells of a run that gave other bits than the first; empty where there was none.
 static void conclude(const struct golden_case *golden, const struct outcome *outcome,
-                     const struct rotated *rotated, const struct rotated *reference, cJSON *result) {
+                     const struct rotated *rotated, const struct rotated *reference, const char *unequal,
+                     cJSON *result) {
     static const char *const words[] = {"passed", "failed", "unsupported", "failed"};
     char hash[65];
     bool is_same = rotated->outputs[0] && reference->outputs[0] && equal_bits(golden, rotated, reference);
@@ -50,63 +54,100 @@ static void conclude(const struct golden_case *golden, const struct outcome *out
                             : is_same                            ? "bit-exact"
                                                                  : "bounded");
     cJSON_AddStringToObject(result, "verdict",
-                            outcome->status == ROPE2D_ERROR_DEVICE_LOST ? "lost" : words[outcome->verdict]);
-    cJSON_AddStringToObject(result, "text", outcome->text);
+                            outcome->status == ROPE2D_ERROR_DEVICE_LOST ? "lost"
+                            : *unequal                                  ? "non-repeatable"
+                                                                        : words[outcome->verdict]);
+    cJSON_AddStringToObject(result, "text", *unequal ? unequal : outcome->text);
 }
 
-static bool read_output(const char *folder, const char *name, const struct job_tensor *tensor,
-                        float *output) {
-    char path[FOLDER_PATH_SIZE];
-    struct npy_array array = {0};
-    struct npy_request request = {"out", path, NPY_F32, false};
-    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= FOLDER_PATH_SIZE || npy_read(&request, &array))
+static bool read_output(const char *folder, uint32_t which, const struct golden_case *golden, float *output,
+                        struct child_end *end) {
+    struct npy_array array;
+    const struct npy_header *wanted = &golden->inputs[which].header;
+    if (!exchange_read_array(folder, which, wanted->shape, wanted->dims, &array, end->text, sizeof end->text))
         return false;
-    bool good = array.header.count == tensor->count;
-    if (good)
-        memcpy(output, array.data, (size_t)array.header.bytes);
+    memcpy(output, array.data, (size_t)array.header.bytes);
     npy_free(&array);
-    return good;
+    return true;
 }
 
-// True when there are outputs to judge; otherwise the result has its verdict.
-static bool run_program(const struct golden_run *run, const struct golden_case *golden,
-                        struct rotated *rotated, cJSON *result) {
+// What is wrong stands in `end`, whose status is 0 only when nothing is.
+static void run_program(const struct golden_run *run, const struct golden_case *golden,
+                        struct rotated *rotated, struct child_end *end) {
     char out[FOLDER_PATH_SIZE];
-    struct child_end end = {.fate = CHILD_DONE, .status = -1, .text = "no temporary folder, or no memory"};
-    bool is_there = rotated_allocate(golden, rotated) && folder_make_own(out);
-    if (is_there) {
-        program_run(run->command, run->folder, out, run->seconds, &end);
-        if (!end.status && (!read_output(out, "q_out.npy", &golden->job.tensors[0], rotated->outputs[0]) ||
-                            !read_output(out, "k_out.npy", &golden->job.tensors[1], rotated->outputs[1]))) {
-            end.status = -1;
-            snprintf(end.text, sizeof end.text,
-                     "q_out.npy or k_out.npy is not there, or not of the input's size");
-        }
-        folder_remove(out);
-    }
-    if (!end.status)
+    *end = (struct child_end){.fate = CHILD_DONE, .status = -1, .text = "no temporary folder, or no memory"};
+    if (!rotated_allocate(golden, rotated) || !folder_make_own(out))
+        return;
+    program_run(run->command, run->folder, out, run->seconds, end);
+    for (uint32_t i = 0; i < JOB_TENSORS && !end->status; ++i)
+        if (!read_output(out, i, golden, rotated->outputs[i], end))
+            end->status = -1;
+    folder_remove(out);
+}
+
+// One run. False where a program gave nothing to judge, of which `end` tells.
+static bool rotate(const struct golden_run *run, const struct golden_case *golden,
+                   const struct rotated *reference, struct rotated *rotated, struct outcome *outcome,
+                   struct child_end *end) {
+    end->status = 0;
+    if (!run->command) {
+        check_case(golden, run->device, run->table, reference, rotated, outcome);
         return true;
+    }
+    run_program(run, golden, rotated, end);
+    if (!end->status)
+        check_rotated(golden, rotated, reference, ROPE2D_INEXACT, outcome);
+    return !end->status;
+}
+
+// Runs again and again until the bits are others, of which `text` then tells.
+static void repeat(const struct golden_run *run, const struct golden_case *golden,
+                   const struct rotated *reference, const struct rotated *first, char *text, size_t size) {
+    char expected[65], hash[65];
+    hash_outputs(golden, first, expected);
+    *text = '\0';
+    for (uint32_t i = 1; i < run->repeat && !*text && !interrupt_came(); ++i) {
+        struct rotated again = {{NULL}};
+        struct outcome outcome;
+        struct child_end end;
+        const char *wrong = NULL;
+        if (!rotate(run, golden, reference, &again, &outcome, &end)) {
+            wrong = end.text;
+        } else if (!again.outputs[0]) {
+            wrong = outcome.text;
+        } else {
+            hash_outputs(golden, &again, hash);
+            if (strcmp(hash, expected) != 0)
+                wrong = "other bits than the first";
+        }
+        if (wrong)
+            snprintf(text, size, "run %u of %u: %.200s", i + 1, run->repeat, wrong);
+        rotated_free(&again);
+    }
+}
+
+static void name_end(cJSON *result, const struct child_end *end) {
     cJSON_AddStringToObject(result, "verdict",
-                            end.fate == CHILD_HUNG      ? "hung"
-                            : end.fate == CHILD_CRASHED ? "crashed"
-                                                        : "failed");
-    cJSON_AddStringToObject(result, "text", end.text);
-    return false;
+                            end->fate == CHILD_HUNG      ? "hung"
+                            : end->fate == CHILD_CRASHED ? "crashed"
+                                                         : "failed");
+    cJSON_AddStringToObject(result, "text", end->text);
 }
 
 static void execute(const struct golden_run *run, const struct golden_case *golden, cJSON *result) {
     struct rotated reference = {{NULL}}, rotated = {{NULL}};
     struct outcome outcome;
+    struct child_end end;
+    char unequal[256] = "";
     check_case(golden, run->portable, ROPE2D_TABLE_BUFFER, NULL, &reference, &outcome);
-    if (outcome.verdict == VERDICT_PASSED && run->command) {
-        if (run_program(run, golden, &rotated, result)) {
-            check_rotated(golden, &rotated, &reference, ROPE2D_INEXACT, &outcome);
-            conclude(golden, &outcome, &rotated, &reference, result);
-        }
+    if (outcome.verdict != VERDICT_PASSED) {
+        conclude(golden, &outcome, &rotated, &reference, "", result);
+    } else if (!rotate(run, golden, &reference, &rotated, &outcome, &end)) {
+        name_end(result, &end);
     } else {
         if (outcome.verdict == VERDICT_PASSED)
-            check_case(golden, run->device, run->table, &reference, &rotated, &outcome);
-        conclude(golden, &outcome, &rotated, &reference, result);
+            repeat(run, golden, &reference, &rotated, unequal, sizeof unequal);
+        conclude(golden, &outcome, &rotated, &reference, unequal, result);
     }
     rotated_free(&rotated);
     rotated_free(&reference);

@@ -15,6 +15,7 @@ struct golden_run {
     rope2d_table table;
     const char *command; // when set, the program that is the device
     double seconds;      // that it may take
+    uint32_t repeat;     // times that it is run
 };
 
 // Adds verdict, tier, hash and text to the result.
