@@ -30,6 +30,7 @@ def test(runner, verify, _source):
     cut(runner, verify)
     words(runner, verify)
     programs(runner)
+    more(runner, verify)
 
 
 def spoil(path):
@@ -102,3 +103,25 @@ def programs(runner):
                      and text in one["text"], (one, count.read_text()))
     runner.expect("golden cases are repeated on a device", ["verify", "--device", "cpu", "--cases", runner.golden / "su_canonical",
                                                             "--case", "golden/*", "--repeat", "3"], 0, "1 passed")
+
+
+def more(runner, verify):
+    """JSON with something behind it is none."""
+    entry = [{"device": "cpu", "case": "half", "reason": "to see"}]
+    few = ["--device", "cpu", "--case", "half f32:f32 buffer"]
+    verify(runner, *few[2:])
+    report = runner.path("report.json").read_text()
+    case = runner.path("more")
+    for name, behind, status in (("another list", " []", 2), ("anything", "\nGARBAGE", 2), ("a zero byte", "\0", 2),
+                                 ("white space", " \t\r\n\n", 0)):
+        for what, text, options in (("known", json.dumps(entry), ["verify", *few, "--expect"]),
+                                    ("merged", report, ["report", "merge"]),
+                                    ("resumed", report, ["verify", *few, "--resume", "--json"])):
+            path = runner.path(f"{what}.json")
+            path.write_bytes((text + behind).encode())
+            runner.expect(f"{name} behind what is {what}", [*options, path], status, *[f"{path}: is not JSON"] * (status == 2))
+        shutil.rmtree(case, ignore_errors=True)
+        shutil.copytree(runner.golden / "su_canonical", case)
+        with open(case / "case.json", "ab") as file:
+            file.write(behind.encode())
+        runner.expect(f"{name} behind case.json", ["check", case, "--device", "cpu"], status, *["is not JSON at"] * (status == 2))

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "input_file.h"
+#include "json_read.h"
 #include "message.h"
 #include "options.h"
 
@@ -19,7 +20,7 @@ static int wrong(const char *path, const char *key, const char *must) {
 }
 
 // The whole of a file as text; the caller frees it.
-static int read_text(const char *path, char **text) {
+static int read_text(const char *path, char **text, size_t *length) {
     const char *why;
     FILE *file = input_file_open(path, &why);
     if (!file) {
@@ -27,14 +28,14 @@ static int read_text(const char *path, char **text) {
         return STATUS_USAGE;
     }
     *text = malloc(LONGEST_FILE + 1);
-    size_t length = *text ? fread(*text, 1, LONGEST_FILE + 1, file) : 0;
+    *length = *text ? fread(*text, 1, LONGEST_FILE + 1, file) : 0;
     bool failed = ferror(file) != 0;
     (void)fclose(file);
-    if (!*text || failed || length > LONGEST_FILE) {
+    if (!*text || failed || *length > LONGEST_FILE) {
         message("%s: must be a readable file of at most %d bytes", path, LONGEST_FILE);
         return STATUS_USAGE;
     }
-    (*text)[length] = '\0';
+    (*text)[*length] = '\0';
     return STATUS_OK;
 }
 
@@ -172,11 +173,12 @@ static int read_root(const char *path, const cJSON *root, struct case_descriptio
 
 int case_json_read(const char *path, struct case_description *description, struct golden_case *golden) {
     char *text = NULL;
-    int result = read_text(path, &text);
-    cJSON *root = result ? NULL : cJSON_Parse(text);
+    const char *wrong = NULL;
+    size_t length = 0;
+    int result = read_text(path, &text, &length);
+    cJSON *root = result ? NULL : json_read(text, length, &wrong);
     if (!result && !root) {
-        const char *at = cJSON_GetErrorPtr();
-        message("%s: is not JSON at '%.24s'", path, at ? at : "");
+        message("%s: is not JSON at '%.24s'", path, wrong);
         result = STATUS_USAGE;
     }
     if (!result)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../cli/json_read.h"
 #include "../cli/message.h"
 #include "child.h"
 #include "interrupt.h"
@@ -24,7 +25,7 @@ static void keep(cJSON *compiled, const char *list, const cJSON *line, const cha
 
 static void hear_line(void *user, const char *text) {
     struct hearing *hearing = user;
-    cJSON *line = cJSON_Parse(text);
+    cJSON *line = json_read(text, strlen(text), NULL);
     const cJSON *count = cJSON_GetObjectItemCaseSensitive(line, "count");
     keep(hearing->compiled, "compilers", line, "compiler");
     keep(hearing->compiled, "results", line, "result");

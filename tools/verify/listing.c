@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../cli/json_read.h"
 #include "../cli/message.h"
 #include "child.h"
 #include "verify.h"
@@ -25,7 +26,7 @@ static void copy(char *to, size_t size, const cJSON *line, const char *key) {
 static void hear_line(void *user, const char *text) {
     struct hearing *hearing = user;
     struct device_list *list = hearing->list;
-    cJSON *line = cJSON_Parse(text);
+    cJSON *line = json_read(text, strlen(text), NULL);
     struct device_choice *items = realloc(list->items, (list->count + 1) * sizeof *items);
     if (items)
         list->items = items;

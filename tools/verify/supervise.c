@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../cli/json_read.h"
 #include "child.h"
 #include "execute.h"
 #include "interrupt.h"
@@ -55,7 +56,7 @@ static bool hear(void *user, const cJSON *line) {
 }
 
 static void hear_text(void *user, const char *text) {
-    cJSON *line = cJSON_Parse(text);
+    cJSON *line = json_read(text, strlen(text), NULL);
     if (line)
         (void)hear(user, line);
     cJSON_Delete(line);

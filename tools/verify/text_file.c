@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "../cli/input_file.h"
+#include "../cli/json_read.h"
 #include "../cli/message.h"
 #include "../cli/output_file.h"
 #include "escape.h"
@@ -20,7 +21,7 @@ static int complain(const char *path, FILE *file) {
     return STATUS_USAGE;
 }
 
-int text_file_read(const char *path, char **text) {
+static int read_whole(const char *path, char **text, size_t *length) {
     *text = NULL;
     const char *why;
     FILE *file = input_file_open(path, &why);
@@ -46,7 +47,13 @@ int text_file_read(const char *path, char **text) {
     }
     (void)fclose(file);
     (*text)[size] = '\0';
+    *length = size;
     return STATUS_OK;
+}
+
+int text_file_read(const char *path, char **text) {
+    size_t length;
+    return read_whole(path, text, &length);
 }
 
 void text_file_free(char *text) {
@@ -60,11 +67,12 @@ bool text_file_is_there(const char *path) {
 
 int text_file_read_json(const char *path, cJSON **json) {
     char *text = NULL;
+    size_t length;
     *json = NULL;
-    int result = text_file_read(path, &text);
+    int result = read_whole(path, &text, &length);
     if (result)
         return result;
-    *json = cJSON_Parse(text);
+    *json = json_read(text, length, NULL);
     free(text);
     if (*json)
         return STATUS_OK;
