@@ -31,6 +31,8 @@ def test(runner, verify, _source):
     words(runner, verify)
     programs(runner)
     more(runner, verify)
+    foreign(runner, verify)
+    readable(runner)
 
 
 def spoil(path):
@@ -125,3 +127,28 @@ def more(runner, verify):
         with open(case / "case.json", "ab") as file:
             file.write(behind.encode())
         runner.expect(f"{name} behind case.json", ["check", case, "--device", "cpu"], status, *["is not JSON at"] * (status == 2))
+
+
+def foreign(runner, verify):
+    """A report to go on from with devices that are not here."""
+    options = ["--case", "half f32:f32 buffer", "--quick"]
+    _, report = verify(runner, *options, name="foreign.json")
+    path = runner.path("foreign.json")
+    own = report["devices"][0]
+    strange = [{"device": f"strange:{number}"} for number in range(100000)]
+
+    def resume(devices):
+        path.write_text(json.dumps({**report, "devices": devices}))
+        return runner.run("verify", "--device", "cpu", *options, "--resume", "--json", path, limit=60)
+    runner.check("many devices are gone on from", resume([own, *strange[:255]]).status == 0)
+    refused = resume([own, *strange])
+    runner.check("too many are refused", refused.status == 2 and "has 100001 devices: must be at most 256" in refused.errors)
+
+
+def readable(runner):
+    """A file that is there but cannot be read is not written anew."""
+    path = runner.path("circle.json")
+    path.symlink_to("circle.json")
+    runner.expect("a link to itself is not taken as missing", ["verify", "--device", "cpu", "--case", "half f32:f32 buffer", "--json",
+                                                               path, "--resume"], 2, "circle.json: ")
+    runner.check("and stays", path.is_symlink())

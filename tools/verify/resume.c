@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "resume.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "../cli/message.h"
@@ -27,8 +28,15 @@ int resume_read(const struct verify_options *options, const cJSON *report, cJSON
     if (!text_file_is_there(options->json))
         return STATUS_OK;
     int result = text_file_read_json(options->json, before);
-    if (result || can_resume(*before, report))
+    if (result)
         return result;
+    const int count = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(*before, "devices"));
+    if (count > RESUME_MOST_DEVICES) {
+        message("%s: has %d devices: must be at most %d", options->json, count, RESUME_MOST_DEVICES);
+        return STATUS_USAGE;
+    }
+    if (can_resume(*before, report))
+        return STATUS_OK;
     message("%s: is no report of this build with these options; without --resume it is written anew",
             options->json);
     return STATUS_USAGE;
@@ -43,6 +51,38 @@ const cJSON *resume_find_device(const cJSON *before, const struct device_choice 
                                             strcmp(summary_text(device, "driver"), choice->info.driver) ==
                                                 0) return device;
     return NULL;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(summary_text(*(const cJSON *const *)a, "name"),
+                  summary_text(*(const cJSON *const *)b, "name"));
+}
+
+bool resume_sort(const cJSON *device, const char *list, struct resume_names *names) {
+    const cJSON *results = cJSON_GetObjectItemCaseSensitive(device, list), *result;
+    const size_t count = (size_t)cJSON_GetArraySize(results);
+    *names = (struct resume_names){.results = calloc(count + 1, sizeof *names->results)};
+    if (!names->results)
+        return false;
+    cJSON_ArrayForEach(result, results) names->results[names->count++] = result;
+    if (count)
+        qsort(names->results, count, sizeof *names->results, by_name);
+    return true;
+}
+
+static int to_name(const void *name, const void *result) {
+    return strcmp(name, summary_text(*(const cJSON *const *)result, "name"));
+}
+
+const cJSON *resume_find(const struct resume_names *names, const char *name) {
+    const cJSON *const *found =
+        names->count ? bsearch(name, names->results, names->count, sizeof *names->results, to_name) : NULL;
+    return found ? *found : NULL;
+}
+
+void resume_free(struct resume_names *names) {
+    free(names->results);
+    *names = (struct resume_names){0};
 }
 
 static bool has_device(const cJSON *devices, const char *name) {

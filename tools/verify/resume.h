@@ -7,12 +7,28 @@
 #include "../cli/device_choice.h"
 #include "verify.h"
 
-// Reads the report that is resumed, which must be of this report's build and options; *before stays NULL
-// where there is none. Returns an exit status, having said what is wrong.
+enum { RESUME_MOST_DEVICES = 256 };
+
+// Reads the report that is resumed, which must be of this report's build and options, with at most
+// RESUME_MOST_DEVICES; *before stays NULL where there is none. Returns an exit status, having said what is
+// wrong.
 int resume_read(const struct verify_options *options, const cJSON *report, cJSON **before);
 
 // The device's part of the report that is resumed, if its driver is still the same; NULL.
 const cJSON *resume_find_device(const cJSON *before, const struct device_choice *choice);
+
+// The results of a list by their names. All zero is one of nothing.
+struct resume_names {
+    const cJSON **results; // sorted
+    size_t count;
+};
+
+// Of "controls" or "results" of a device of the report that is resumed, which must live as long. False when
+// memory runs out.
+bool resume_sort(const cJSON *device, const char *list, struct resume_names *names);
+// A result of that name; NULL.
+const cJSON *resume_find(const struct resume_names *names, const char *name);
+void resume_free(struct resume_names *names);
 
 // Writes a report that has not come to its end, with what the one that is resumed has of devices that were
 // not reached yet. Returns an exit status.

@@ -75,29 +75,27 @@ static void add_problem(cJSON *report, const char *device, const char *text) {
     cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(report, "problems"), problem);
 }
 
-static cJSON *find_result(const cJSON *device, const char *list, const char *name) {
-    cJSON *result;
-    cJSON_ArrayForEach(
-        result, cJSON_GetObjectItemCaseSensitive(device, list)) if (strcmp(summary_text(result, "name"),
-                                                                           name) == 0) return result;
-    return NULL;
-}
-
 // What is wanted and not known from before. The number of tasks.
 static size_t choose_tasks(const struct verify *verify, const struct verify_matrix *matrix,
                            const cJSON *before, cJSON **results, size_t *tasks) {
+    struct resume_names controls, others;
     size_t count = 0;
+    // Without memory for them all are run again.
+    (void)resume_sort(before, "controls", &controls);
+    (void)resume_sort(before, "results", &others);
     for (size_t i = 0; i < matrix->count; ++i) {
         const struct verify_task *task = &matrix->tasks[i];
         bool is_control = task->control >= 0;
         if (!is_control && verify->options.cases && !verify_name_matches(task->name, verify->options.cases))
             continue;
-        const cJSON *known = find_result(before, is_control ? "controls" : "results", task->name);
+        const cJSON *known = resume_find(is_control ? &controls : &others, task->name);
         if (known && strcmp(summary_text(known, "verdict"), "no verdict") != 0)
             results[i] = cJSON_Duplicate(known, true);
         else
             tasks[count++] = i;
     }
+    resume_free(&controls);
+    resume_free(&others);
     return count;
 }
 
