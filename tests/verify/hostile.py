@@ -3,19 +3,21 @@
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
 
 import interrupted
 
-LIMIT = 30  # seconds that anything here may take, on a slow machine
+LIMIT = 120  # seconds that anything here may take, on a slow machine
 
 
 def test(runner, _verify, source):
     pipes(runner, source.resolve() / "tests" / "golden" / "lightglue")
     lines(runner)
     folders(runner)
+    reader_gone(runner)
 
 
 def pipes(runner, golden):
@@ -85,7 +87,8 @@ def folders(runner):
     for folder in (kept, place):
         folder.mkdir()
     (kept / "file").write_text("kept")
-    command = f"{shlex.join([sys.executable, str(program)])} {{out}} {shlex.quote(str(kept))}; : {{case}}"
+    once = f"mkdir {shlex.quote(str(runner.path('once')))} || exit 1"  # making them takes its time
+    command = f"{once}; {shlex.join([sys.executable, str(program)])} {{out}} {shlex.quote(str(kept))}; : {{case}}"
     replaced = f"rmdir {{out}} && ln -s {shlex.quote(str(kept))} {{out}}; : {{case}}"
     moved = f"rm -r {{case}} && ln -s {shlex.quote(str(kept))} {{case}}; : {{out}}"
     os.environ["TMPDIR"] = str(place)
@@ -118,3 +121,27 @@ def locked(runner, place):
     for folder in left:
         subprocess.run(["chmod", "-R", "u+rwx", folder], check=True)
         shutil.rmtree(folder)
+
+
+def reader_gone(runner):
+    """Nobody reads what is printed: every file is whole, and the exit status tells."""
+    files = {form: runner.path(f"unread.{form}") for form in ("json", "junit", "html")}
+    bad = runner.path("bad cases")  # a line for each is more than any buffer holds
+    for i in range(150):
+        (bad / f"{i} {60 * 'x'}").mkdir(parents=True)
+        (bad / f"{i} {60 * 'x'}" / "case.json").write_text("{")
+    command = [runner.program, "verify", "--device", "cpu", "--case", "golden/*", "--cases", str(bad), "--in-process",
+               *(str(word) for form, path in files.items() for word in (f"--{form}", path))]
+    for name, is_ignored, status in (("SIGPIPE", False, -signal.SIGPIPE), ("an ignored SIGPIPE", True, 1)):
+        end, own = os.pipe()
+        os.close(end)
+        done = subprocess.run(command, stdout=own, stderr=subprocess.PIPE, text=True, check=False, timeout=LIMIT,
+                              restore_signals=not is_ignored)
+        os.close(own)
+        texts = {form: path.read_text() if path.exists() else "" for form, path in files.items()}
+        runner.check(f"{name}: files are whole", '"complete":\ttrue' in texts["json"] and texts["junit"].endswith("</testsuites>\n")
+                     and texts["html"].rstrip().endswith("</html>"), {form: text[-40:] for form, text in texts.items()})
+        runner.check(f"{name}: the exit status tells", done.returncode == status
+                     and (not is_ignored or "stdout: cannot be written" in done.stderr), (done.returncode, done.stderr))
+        for path in files.values():
+            path.unlink(missing_ok=True)
