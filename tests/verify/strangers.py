@@ -25,14 +25,18 @@ function look(reports) {
   thrown = [];
   frame.contentWindow.tell = text => { thrown.push(String(text)); };
   own.open();
-  own.write("<script>window.onerror = window.tell;</" + "script>" + page[0] + JSON.stringify(reports).replace(/</g, "\\\\u003c") + page[1]);
+  own.write("<script>window.onerror = window.tell;</" + "script>" + page[0] + JSON.stringify(reports).replace(/</g, "\\\\u003c")
+            + page[1]);
   own.close();
   all("th button").forEach(one => one.click());
   for (const one of all("select"))
     one.dispatchEvent(new Event("change"));
-  for (const one of all("canvas"))
-    one.dispatchEvent(new MouseEvent("mousemove", {clientX: one.getBoundingClientRect().left + 1, clientY: one.getBoundingClientRect().top + 1}));
-  const result = {thrown, texts: all("td:first-child, summary").map(one => one.textContent).filter(text => text.startsWith("good")).sort()};
+  for (const one of all("canvas")) {
+    const box = one.getBoundingClientRect();
+    one.dispatchEvent(new MouseEvent("mousemove", {clientX: box.left + 1, clientY: box.top + 1}));
+  }
+  const texts = all("td:first-child, summary").map(one => one.textContent).filter(text => text.startsWith("good")).sort();
+  const result = {thrown, texts};
   frame.remove();
   return result;
 }
@@ -68,8 +72,9 @@ def stranger(report):
     other["skips"] = [{"what": "x", "why": "x"}]
     other["compiled"] = {"compilers": [{"name": "x", "version": "x"}], "skips": [{"what": "x", "why": "x"}],
                          "controls": [{"name": "x", "verdict": "x", "text": "x"}],
-                         "results": [{"file": "x", "name": "x", "compiler": "x", "target": "x", "kernel": "x", "verdict": "x", "text": "x",
-                                      "registers": 1, "spills": 0, "scratch": 0, "instructions": 2, "fused": 0, "mixed": 0}]}
+                         "results": [{"file": "x", "name": "x", "compiler": "x", "target": "x", "kernel": "x", "verdict": "x",
+                                      "text": "x", "registers": 1, "spills": 0, "scratch": 0, "instructions": 2, "fused": 0,
+                                      "mixed": 0}]}
     return other
 
 

@@ -108,7 +108,10 @@ bool folder_make_own(char path[FOLDER_PATH_SIZE]) {
 }
 
 bool folder_make_in(const char *parent, const char *name, char path[FOLDER_PATH_SIZE]) {
-    return join(parent, name, path) && mkdir(path, S_IRWXU) == 0;
+    if (join(parent, name, path) && mkdir(path, S_IRWXU) == 0)
+        return true;
+    message("%s/%s: %s", parent, name, strerror(errno));
+    return false;
 }
 
 static DIR *open_folder(int parent, const char *name) {
