@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Operations on files that the command line does (docs/soak.md says which) fail in turn, by `file_shim.c`: it ends with an error that names
-the file, or with everything as it should be; no file is half written, and none is left over."""
+"""Operations on files that the command line does (docs/soak.md says which) fail in turn, by `file_shim.c`: it ends with an
+error that names the file, or with everything as it should be; no file is half written, and none is left over."""
 import errno
 import json
 import os
