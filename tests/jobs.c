@@ -336,7 +336,8 @@ void job_release(job_result *result) {
 }
 
 void job_name(const test_job *job, char *text, size_t size) {
-    static const char *const shapes[] = {"interleaved", "half", "odd", "two_angles", "per_head"};
+    static const char *const shapes[] = {"interleaved", "half", "fours", "odd", "two_angles", "per_head"};
+    _Static_assert(sizeof(shapes) / sizeof(*shapes) == JOB_SHAPE_COUNT, "a shape has no name");
     static const char *const layouts[] = {"tight", "gaps", "in_place", "fused"};
     static const char *const types[] = {"f32", "f16", "bf16"};
     static const char *const tables[] = {"auto", "buffer", "texture"};
