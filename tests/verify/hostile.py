@@ -18,6 +18,7 @@ def test(runner, _verify, source):
     lines(runner)
     folders(runner)
     reader_gone(runner)
+    errors_unread(runner)
 
 
 def pipes(runner, golden):
@@ -121,6 +122,21 @@ def locked(runner, place):
     for folder in left:
         subprocess.run(["chmod", "-R", "u+rwx", folder], check=True)
         shutil.rmtree(folder)
+
+
+def errors_unread(runner):
+    """A message that nobody reads interrupts a run, and leaves no folder of its program's."""
+    own_folder, page = runner.path("unread_tmp"), runner.path("unread_errors.html")
+    own_folder.mkdir()
+    end, own = os.pipe()
+    os.close(end)
+    done = subprocess.run([runner.program, "verify", "--exec", ": {case} {out}", "--case", "half", "--html", str(page)],
+                          stdout=subprocess.PIPE, stderr=own, check=False, timeout=LIMIT,
+                          env={**os.environ, "TMPDIR": str(own_folder)})
+    os.close(own)
+    runner.check("errors unread: it ends as the signal does", done.returncode == -signal.SIGPIPE, done.returncode)
+    runner.check("errors unread: no folder stays", not list(own_folder.iterdir()), list(own_folder.iterdir()))
+    runner.check("errors unread: the page says so", page.exists() and "interrupted: not every case was run" in page.read_text())
 
 
 def reader_gone(runner):

@@ -91,6 +91,8 @@ def workers(runner, verify):
             text = page.read_text() if page.exists() else ""
             runner.check(f"{name}: {form} says that it was interrupted", "interrupted: not every case was run" in text
                          and kept and all(one["name"] in text for one in kept), len(text))
+        said = [problem["text"] for problem in report.get("problems", [])]
+        runner.check(f"{name}: the JSON says that it was interrupted", said == ["interrupted: not every case was run"], said)
         runner.check(f"{name} leaves what was done", kept and not report["complete"] and not report["passed"]
                      and all(one["verdict"] == "passed" for one in kept), len(kept))
     if not kept:

@@ -30,7 +30,7 @@ static void print_table(const struct device_list *list) {
     }
     for (int backend = 0; backend < ROPE2D_BACKEND_COUNT; ++backend)
         if (*list->missing[backend])
-            printf("%-10s %s\n", backend_names[backend], list->missing[backend]);
+            print_plain("%-10s %s\n", backend_names[backend], list->missing[backend]);
 }
 
 static cJSON *device_json(const struct device_choice *item) {

@@ -28,12 +28,13 @@ void interrupt_listen(void) {
 
 enum { PATIENCE = 3, SIGNALLED = 128 }; // timeout(1) sends each signal twice
 
-static const int listened[] = {SIGINT, SIGTERM, SIGHUP};
+static const int listened[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 static volatile sig_atomic_t count;
 
+// Whatever is printed to a reader that has gone brings a SIGPIPE, which nobody sent in impatience.
 static void note(int number) {
     signal_number = number;
-    count = count + 1;
+    count = count + (number != SIGPIPE);
     if (count > PATIENCE)
         _exit(SIGNALLED + number);
 }
@@ -57,6 +58,11 @@ bool interrupt_came(void) {
 
 void interrupt_end(void) {
     int number = signal_number;
+#ifndef _WIN32
+    struct sigaction action;
+    if (sigaction(SIGPIPE, NULL, &action) == 0 && action.sa_handler == note)
+        (void)signal(SIGPIPE, SIG_DFL); // what is printed from here on
+#endif
     if (!number)
         return;
     (void)signal(number, SIG_DFL);

@@ -214,8 +214,8 @@ static int tell_interrupted(struct verify *verify, bool has_begun) {
         message("interrupted");
         return STATUS_FAILED;
     }
-    int result = write_so_far(verify);
     add_problem(verify->report, NULL, text);
+    int result = write_so_far(verify);
     if (!result)
         result = write_pages(verify);
     if (!result && file)
