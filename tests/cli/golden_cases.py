@@ -33,6 +33,9 @@ def check_all(runner):
             if is_fp32[name]:
                 runner.check(f"{name} on {where} {table}", float(largest) <= FP32_LIMIT,
                              f"{largest} from what was recorded, above {FP32_LIMIT}")
+    twice = runner.expect("a device named twice", ["check", runner.golden / "dinov3", "--device", "cpu,cpu:0"], 0)
+    once = runner.expect("named once", ["check", runner.golden / "dinov3", "--device", "cpu"], 0)
+    runner.check("a device named twice runs once", twice.output == once.output, twice.output)
     result = runner.expect("a folder of cases", ["check", runner.golden], 0)
     runner.check("a folder of cases: all of them", last_counts(result) == (len(folders), 0, 0), str(last_counts(result)))
 
@@ -120,6 +123,11 @@ def check_bad_cases(runner):
         result = runner.expect(f"bad case: {name}", ["check", "bad", runner.golden / "dinov3"], status, text, "ok   dinov3")
         runner.check(f"bad case: {name}: counted", last_counts(result) == (1, 1, 0), str(last_counts(result)))
     runner.path("empty").mkdir()
+    large = runner.path("large")
+    large.mkdir()
+    with open(large / "case.json", "wb") as file:
+        file.truncate((16 << 20) + 1)
+    runner.expect("a large case", ["check", large], 2, "must have at most 16777216 bytes")
     runner.expect("no case", ["check", "empty"], 2, "holds no case.json")
 
 

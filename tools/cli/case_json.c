@@ -19,26 +19,6 @@ static int wrong(const char *path, const char *key, const char *must) {
     return STATUS_USAGE;
 }
 
-// The whole of a file as text; the caller frees it.
-static int read_text(const char *path, char **text, size_t *length) {
-    const char *why;
-    FILE *file = input_file_open(path, &why);
-    if (!file) {
-        message("%s: %s", path, why);
-        return STATUS_USAGE;
-    }
-    *text = malloc(LONGEST_FILE + 1);
-    *length = *text ? fread(*text, 1, LONGEST_FILE + 1, file) : 0;
-    bool failed = ferror(file) != 0;
-    (void)fclose(file);
-    if (!*text || failed || *length > LONGEST_FILE) {
-        message("%s: must be a readable file of at most %d bytes", path, LONGEST_FILE);
-        return STATUS_USAGE;
-    }
-    (*text)[*length] = '\0';
-    return STATUS_OK;
-}
-
 // A whole number from 0 to the maximum; false otherwise.
 static bool whole_number(const cJSON *item, double maximum, double *value) {
     *value = item && cJSON_IsNumber(item) ? item->valuedouble : -1;
@@ -175,7 +155,7 @@ int case_json_read(const char *path, struct case_description *description, struc
     char *text = NULL;
     const char *wrong = NULL;
     size_t length = 0;
-    int result = read_text(path, &text, &length);
+    int result = input_file_read(path, LONGEST_FILE, &text, &length);
     cJSON *root = result ? NULL : json_read(text, length, &wrong);
     if (!result && !root) {
         message("%s: is not JSON at '%.24s'", path, wrong);

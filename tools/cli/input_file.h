@@ -10,4 +10,8 @@
 // begin, as a pipe that nobody writes to. NULL, and `why` is not, when there is none.
 FILE *input_file_open(const char *path, const char **why);
 
+// The whole of it, at most `largest` bytes, and a zero byte behind, which the caller frees. STATUS_OK, or
+// STATUS_USAGE having said what is wrong, with the path; then the text is NULL.
+int input_file_read(const char *path, size_t largest, char **text, size_t *length);
+
 #endif

@@ -15,45 +15,9 @@
 
 static const size_t LARGEST = (size_t)1 << 30;
 
-static int complain(const char *path, FILE *file) {
-    message("%s: %s", path, errno ? strerror(errno) : "cannot be read");
-    (void)fclose(file);
-    return STATUS_USAGE;
-}
-
-static int read_whole(const char *path, char **text, size_t *length) {
-    *text = NULL;
-    const char *why;
-    FILE *file = input_file_open(path, &why);
-    if (!file) {
-        message("%s: %s", path, why);
-        return STATUS_USAGE;
-    }
-    errno = 0;
-    size_t size = 0, capacity = 1 << 16, got = 1;
-    while (got && size < LARGEST) {
-        char *larger = realloc(*text, capacity + 1);
-        if (!larger)
-            break;
-        *text = larger;
-        got = fread(*text + size, 1, capacity - size, file);
-        size += got;
-        capacity = size == capacity ? 2 * capacity : capacity;
-    }
-    if (got || ferror(file)) {
-        free(*text);
-        *text = NULL;
-        return complain(path, file);
-    }
-    (void)fclose(file);
-    (*text)[size] = '\0';
-    *length = size;
-    return STATUS_OK;
-}
-
 int text_file_read(const char *path, char **text) {
     size_t length;
-    return read_whole(path, text, &length);
+    return input_file_read(path, LARGEST, text, &length);
 }
 
 void text_file_free(char *text) {
@@ -69,7 +33,7 @@ int text_file_read_json(const char *path, cJSON **json) {
     char *text = NULL;
     size_t length;
     *json = NULL;
-    int result = read_whole(path, &text, &length);
+    int result = input_file_read(path, LARGEST, &text, &length);
     if (result)
         return result;
     *json = json_read(text, length, NULL);
