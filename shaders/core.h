@@ -19,7 +19,6 @@
 //   r_entry r_read_entry(i)    (cos, sin) as a type with .x and .y
 //   r_load(k, i)               the bits of element i of input k (R_IN), in the low bits
 //   r_store(k, i, bits)        the same for output k (R_OUT); a 16-bit store leaves its neighbour in the word alone
-//   r_store_two(k, i, word)    elements i and i + 1 of a 16-bit output, in one word, i's index even
 // clang-format on
 
 #include "arithmetic.h"
@@ -76,7 +75,10 @@ R_FN r_entry r_find_entry(R_MEM uint row_at, int row, uint head, uint column) {
     return product;
 }
 
-R_FN void r_single_unit(R_MEM uint k, uint word, uint unit, uint in_at, uint out_at, uint row_at, uint head) {
+// Pair `i` of a unit, of all pairs number `pair`; or a channel that passes through. Both are as far from the
+// unit's first as in_at and out_at say.
+R_FN void r_single_unit(R_MEM uint k, uint word, uint unit, uint i, uint in_at, uint out_at, uint row_at,
+                        uint head, uint pair) {
     uint lo = R_UNIT_LO(word);
     uint hi = R_UNIT_HI(word);
     uint lo_bits = r_load(R_M k, in_at + lo);
@@ -85,13 +87,13 @@ R_FN void r_single_unit(R_MEM uint k, uint word, uint unit, uint in_at, uint out
         return;
     }
     uint hi_bits = r_load(R_M k, in_at + hi);
-    int row = r_find_row(R_M row_at, R_UNIT_AXIS(word, 0u));
+    int row = r_find_row(R_M row_at, R_UNIT_AXIS(word, i));
     if (row < 0) { // a token that does not rotate
         r_store(R_M k, out_at + lo, r_convert(R_IN, R_OUT, lo_bits));
         r_store(R_M k, out_at + hi, r_convert(R_IN, R_OUT, hi_bits));
         return;
     }
-    uint column = R_TWO_ANGLES ? 2u * unit : unit;
+    uint column = R_TWO_ANGLES ? 2u * pair : pair;
     float x = R_FROM_BITS(r_widen(R_IN, lo_bits));
     float y = R_FROM_BITS(r_widen(R_IN, hi_bits));
     r_entry at_lo = r_find_entry(R_M row_at, row, head, column);
@@ -102,73 +104,18 @@ R_FN void r_single_unit(R_MEM uint k, uint word, uint unit, uint in_at, uint out
     r_store(R_M k, out_at + hi, r_narrow(R_OUT, R_BITS(r_turn_hi(at_hi.x, at_hi.y, x, y))));
 }
 
-#ifdef R_WIDE
-// Elements at and at + 1, an even index where they share a word.
-R_FN void r_store_both(R_MEM uint k, uint at, uint first, uint second) {
-    if (R_OUT == R_F32) {
-        r_store(R_M k, at, first);
-        r_store(R_M k, at + 1u, second);
-    } else {
-        r_store_two(R_M k, at, first | (second << 16));
-    }
-}
-
-R_FN void r_wide_unit(R_MEM uint k, uint word, uint unit, uint in_at, uint out_at, uint row_at, uint head) {
-    uint lo = R_UNIT_LO(word);
-    uint hi = R_UNIT_HI(word);
-    if (unit >= R_SHAPE(R_PAIR_UNITS)) {
-        uint p0 = r_convert(R_IN, R_OUT, r_load(R_M k, in_at + lo));
-        uint p1 = r_convert(R_IN, R_OUT, r_load(R_M k, in_at + lo + 1u));
-        uint p2 = r_convert(R_IN, R_OUT, r_load(R_M k, in_at + lo + 2u));
-        uint p3 = r_convert(R_IN, R_OUT, r_load(R_M k, in_at + lo + 3u));
-        r_store_both(R_M k, out_at + lo, p0, p1);
-        r_store_both(R_M k, out_at + lo + 2u, p2, p3);
-        return;
-    }
-    uint step = hi == lo + 1u ? 2u : 1u;
-    uint lo_out[4];
-    uint hi_out[4];
-    for (uint i = 0u; i < 4u; i++) {
-        uint lo_bits = r_load(R_M k, in_at + lo + step * i);
-        uint hi_bits = r_load(R_M k, in_at + hi + step * i);
-        int row = r_find_row(R_M row_at, R_UNIT_AXIS(word, i));
-        if (row >= 0) {
-            uint column = R_TWO_ANGLES ? 2u * (4u * unit + i) : 4u * unit + i;
-            float x = R_FROM_BITS(r_widen(R_IN, lo_bits));
-            float y = R_FROM_BITS(r_widen(R_IN, hi_bits));
-            r_entry at_lo = r_find_entry(R_M row_at, row, head, column);
-            r_entry at_hi = at_lo;
-            if (R_TWO_ANGLES)
-                at_hi = r_find_entry(R_M row_at, row, head, column + 1u);
-            lo_out[i] = r_narrow(R_OUT, R_BITS(r_turn_lo(at_lo.x, at_lo.y, x, y)));
-            hi_out[i] = r_narrow(R_OUT, R_BITS(r_turn_hi(at_hi.x, at_hi.y, x, y)));
-        } else {
-            lo_out[i] = r_convert(R_IN, R_OUT, lo_bits);
-            hi_out[i] = r_convert(R_IN, R_OUT, hi_bits);
-        }
-    }
-    if (step == 2u) {
-        for (uint i = 0u; i < 4u; i++)
-            r_store_both(R_M k, out_at + lo + 2u * i, lo_out[i], hi_out[i]);
-    } else {
-        for (uint i = 0u; i < 4u; i += 2u) {
-            r_store_both(R_M k, out_at + lo + i, lo_out[i], lo_out[i + 1u]);
-            r_store_both(R_M k, out_at + hi + i, hi_out[i], hi_out[i + 1u]);
-        }
-    }
-}
-
-#endif
-
 R_FN void r_unit(R_MEM uint k, uint unit, uint in_at, uint out_at, uint row_at, uint head) {
     uint word = R_UNIT(unit);
 #ifdef R_WIDE
-    if (R_WIDE) {
-        r_wide_unit(R_M k, word, unit, in_at, out_at, row_at, head);
-        return;
+    uint count = R_WIDE ? 4u : 1u;
+    bool is_interleaved = R_UNIT_HI(word) == R_UNIT_LO(word) + 1u;
+    for (uint i = 0u; i < count; i++) {
+        uint at = is_interleaved ? 2u * i : i;
+        r_single_unit(R_M k, word, unit, i, in_at + at, out_at + at, row_at, head, count * unit + i);
     }
+#else
+    r_single_unit(R_M k, word, unit, 0u, in_at, out_at, row_at, head, unit);
 #endif
-    r_single_unit(R_M k, word, unit, in_at, out_at, row_at, head);
 }
 
 // What one invocation of a GPU does: finds its tensor, batch element, token, head and unit.

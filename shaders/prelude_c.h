@@ -92,8 +92,3 @@ R_FN void r_store(const r_memory *memory, uint32_t k, uint32_t at, uint32_t bits
     uint16_t half = (uint16_t)bits;
     memcpy(memory->out + 2 * (size_t)at, &half, sizeof(half));
 }
-
-R_FN void r_store_two(const r_memory *memory, uint32_t k, uint32_t at, uint32_t word) {
-    r_store(memory, k, at, word & 0xffffu);
-    r_store(memory, k, at + 1, word >> 16);
-}
