@@ -7,6 +7,7 @@ usage: rope2d plot-data angles decay | tools/plot.py [--folder FOLDER] [--format
 'rope2d plot' does both. Backgrounds are transparent, and text and colours read on white and on black.
 """
 import argparse
+import io
 import json
 import math
 import os
@@ -267,13 +268,17 @@ DRAW = {"angles": draw_angles, "vectors": draw_vectors, "heatmap": draw_heatmap,
         "decay": draw_decay, "axes": draw_axes, "roofline": draw_roofline}
 
 
-def save_svg(figure, path):
-    """Without a date, and with coordinates to a hundredth of a point: the same numbers give the same file."""
-    figure.savefig(path, metadata={"Date": None, "Creator": "rope2d"})
-    text = path.read_text(encoding="utf-8")
+def bytes_of(figure, ending):
+    """Of an SVG without a date, and with coordinates to a hundredth of a point: the same numbers give the same file."""
+    picture = io.BytesIO()
+    if ending == ".png":
+        figure.savefig(picture, format="png", dpi=120, metadata={"Software": None})
+        return picture.getvalue()
+    figure.savefig(picture, format="svg", metadata={"Date": None, "Creator": "rope2d"})
+    text = picture.getvalue().decode()
     # Not in scale(), where small numbers count.
     text = re.sub(r'( [dxy]="|translate\()[^")]*', lambda part: re.sub(r"(\.\d\d)\d+", r"\1", part.group()), text)
-    path.write_text(re.sub(r" +$", "", text, flags=re.MULTILINE), encoding="utf-8")
+    return re.sub(r" +$", "", text, flags=re.MULTILINE).encode()
 
 
 def save(figure, path):
@@ -282,13 +287,12 @@ def save(figure, path):
     try:
         if path.exists() and not path.is_file():
             raise OSError("is there and is not a regular file")
-        handle, name = tempfile.mkstemp(suffix=path.suffix, prefix=f"{path.name}.", dir=path.parent)
-        os.close(handle)
+        handle, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
         beside = pathlib.Path(name)
-        if path.suffix == ".svg":
-            save_svg(figure, beside)
-        else:
-            figure.savefig(beside, dpi=120, metadata={"Software": None})
+        with open(handle, "wb") as file:
+            file.write(bytes_of(figure, path.suffix))
+            file.flush()
+            os.fsync(handle)
         mask = os.umask(0)
         os.umask(mask)
         beside.chmod(0o666 & ~mask)

@@ -124,6 +124,12 @@ def test_options(runner, _source):
     runner.expect("--quick --full", ["verify", "--quick", "--full"], 2, "exclude")
     runner.expect("no such device", ["verify", "--device", "cpu:7"], 3, "index must be below")
     runner.expect("the worker's verb is none", ["verify-worker", "9"], 2, "for rope2d verify alone")
+    runner.path("mine").mkdir()
+    for name in ("case.json", "q.npy"):
+        path = runner.path("mine") / name
+        path.write_text("mine")
+        runner.expect(f"over {name}", ["verify", "--device", "cpu", "--case", FEW, "--html", path], 2, "may be a case's file")
+        runner.check(f"{name} stays", path.read_text() == "mine")
     runner.expect("a folder that is not there", ["verify", "--device", "cpu", "--case", FEW, "--json", "no/such/file"], 2,
                   "cannot be written")
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "bench.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,10 +106,8 @@ static int read_request(const struct words *words, const struct bench_machine *m
 static bool hide_driver_caches(char *folder) {
     static const char *const variables[] = {"POCL_CACHE_DIR", "MESA_SHADER_CACHE_DIR", "MESA_GLSL_CACHE_DIR",
                                             "__GL_SHADER_DISK_CACHE_PATH", "AMD_SHADER_DISK_CACHE_PATH"};
-    if (!folder_make_own(folder)) {
-        message("no folder for the drivers' caches: %s: %s", folder, strerror(errno));
+    if (!folder_make_own(folder))
         return false;
-    }
     for (size_t i = 0; i < sizeof variables / sizeof *variables; ++i)
         setenv(variables[i], folder, 1);
     return true;

@@ -83,7 +83,6 @@ void bench_warm_plans(const struct bench_run *run, struct bench_overhead *overhe
     static const rope2d_element elements[BENCH_WARM] = {ROPE2D_F32, ROPE2D_F16};
     char folder[FOLDER_PATH_SIZE], cache[FOLDER_PATH_SIZE + 8];
     if (!folder_make_own(folder)) {
-        message("no folder for caches");
         for (int i = 0; i < BENCH_WARM; ++i)
             overhead->warm[i] = (struct bench_warm){-1, -1, -1, -1};
         return;

@@ -138,8 +138,8 @@ bool output_file_place(struct output_file *output) {
 void output_file_free(struct output_file *output) {
     if (output->file)
         (void)fclose(output->file);
-    if (output->beside)
-        (void)remove(output->beside);
+    if (output->beside && remove(output->beside))
+        message("%s: stays, since it cannot be removed: %s", output->beside, strerror(errno));
     free(output->beside);
     output->file = NULL;
     output->beside = NULL;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "plot_tool.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,7 +49,7 @@ int plot_tool_run(const cJSON *data, const char *const *options) {
     FILE *file = text ? tmpfile() : NULL;
     int result = STATUS_DEVICE;
     if (!file || fputs(text, file) < 0 || fflush(file) != 0 || fseek(file, 0, SEEK_SET) != 0)
-        message("no room for the numbers");
+        message("a temporary file for the numbers: %s", text ? strerror(errno) : "no memory");
     else
         result = run_tool(file, options);
     if (file)

@@ -104,7 +104,10 @@ void folder_remove(const char *path) {
 
 bool folder_make_own(char path[FOLDER_PATH_SIZE]) {
     const char *where = getenv("TMPDIR");
-    return join(where && *where ? where : "/tmp", "rope2d-XXXXXX", path) && mkdtemp(path) != NULL;
+    if (join(where && *where ? where : "/tmp", "rope2d-XXXXXX", path) && mkdtemp(path))
+        return true;
+    message("%s: %s", path, strerror(errno));
+    return false;
 }
 
 bool folder_make_in(const char *parent, const char *name, char path[FOLDER_PATH_SIZE]) {

@@ -2,11 +2,13 @@
 //
 // The options of rope2d verify.
 #include <stdlib.h>
+#include <string.h>
 
 #include "../cli/message.h"
 #include "../cli/output_check.h"
 #include "../cli/verbs.h"
 #include "child.h"
+#include "folder.h"
 #include "program.h"
 #include "text_file.h"
 #include "verify.h"
@@ -37,6 +39,13 @@ static const char *own_program(char **argv) {
     return text_file_is_there(linux_link) ? linux_link : argv[-2]; // main's argv[0]
 }
 
+// --cases reads such files, of which nobody can tell beforehand which folders have some.
+static bool is_case_file(const char *path) {
+    const char *name = folder_name(path);
+    size_t length = strlen(name);
+    return strcmp(name, "case.json") == 0 || (length > 4 && strcmp(name + length - 4, ".npy") == 0);
+}
+
 static int check_outputs(const struct verify_options *options) {
     const struct named_path paths[] = {
         {"--json", .path = options->json},
@@ -44,6 +53,12 @@ static int check_outputs(const struct verify_options *options) {
         {"--html", .path = options->html},
         {"--expect", options->expect, .is_input = true},
     };
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; ++i)
+        if (paths[i].path && !paths[i].is_input && is_case_file(paths[i].path) &&
+            text_file_is_there(paths[i].path)) {
+            message("%s %s: is there and may be a case's file", paths[i].option, paths[i].path);
+            return STATUS_USAGE;
+        }
     return output_check(paths, sizeof paths / sizeof *paths);
 }
 
