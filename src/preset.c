@@ -14,7 +14,7 @@ static rope2d_status allocate(rope2d_preset *preset) {
         preset->freqs_hi = rope2d_allocate(&preset->host, count, sizeof(float));
     if (preset->freqs == NULL || (has_hi && preset->freqs_hi == NULL))
         return rope2d_fail(&preset->host, ROPE2D_ERROR_HOST_MEMORY, "no memory for %llu frequencies of %s",
-                           (unsigned long long)count, shape->row->name);
+                           (unsigned long long)count, rope2d_preset_row_name(shape->row));
     return ROPE2D_OK;
 }
 
@@ -24,7 +24,7 @@ static rope2d_status fill(rope2d_preset *preset, const rope2d_preset_params *par
     if (is_learned != (params->learned != NULL))
         return rope2d_fail(&preset->host, ROPE2D_ERROR_FREQUENCY,
                            "params.learned is %s: the frequencies of %s are %s", is_learned ? "NULL" : "set",
-                           shape->row->name, is_learned ? "learned" : "a formula");
+                           rope2d_preset_row_name(shape->row), is_learned ? "learned" : "a formula");
     if (!is_learned) {
         rope2d_preset_frequencies(shape, preset->freqs, preset->freqs_hi);
         return ROPE2D_OK;

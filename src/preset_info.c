@@ -70,7 +70,7 @@ static const char *place_words(const preset_row *row) {
 
 const preset_row *rope2d_preset_find(const char *name) {
     for (uint32_t i = 0; i < rope2d_preset_row_count; i++)
-        if (strcmp(rope2d_preset_rows[i].name, name) == 0)
+        if (strcmp(rope2d_preset_row_name(&rope2d_preset_rows[i]), name) == 0)
             return &rope2d_preset_rows[i];
     return NULL;
 }
@@ -103,14 +103,14 @@ static uint32_t edits(const char *a, const char *b) {
 }
 
 rope2d_status rope2d_preset_unknown(const rope2d_host *host, const char *field, const char *name) {
-    const char *nearest = rope2d_preset_rows[0].name;
+    const char *nearest = rope2d_preset_name(0);
     for (uint32_t i = 1; i < rope2d_preset_row_count; i++)
-        if (edits(name, rope2d_preset_rows[i].name) < edits(name, nearest))
-            nearest = rope2d_preset_rows[i].name;
+        if (edits(name, rope2d_preset_name(i)) < edits(name, nearest))
+            nearest = rope2d_preset_name(i);
     // As many edits as letters: the two have nothing in common.
     if (edits(name, nearest) >= strlen(name))
         return rope2d_fail(host, ROPE2D_ERROR_ENUM, "%s is '%.64s': no such preset; there are %u, such as %s",
-                           field, name, rope2d_preset_row_count, rope2d_preset_rows[0].name);
+                           field, name, rope2d_preset_row_count, rope2d_preset_name(0));
     return rope2d_fail(host, ROPE2D_ERROR_ENUM, "%s is '%.64s': no such preset; did you mean %s?", field,
                        name, nearest);
 }
@@ -120,7 +120,7 @@ uint32_t rope2d_preset_count(void) {
 }
 
 const char *rope2d_preset_name(uint32_t index) {
-    return index < rope2d_preset_row_count ? rope2d_preset_rows[index].name : NULL;
+    return index < rope2d_preset_row_count ? rope2d_preset_row_name(&rope2d_preset_rows[index]) : NULL;
 }
 
 rope2d_status rope2d_preset_get_info(const char *name, const rope2d_host *host, rope2d_preset_info *info) {
@@ -131,12 +131,12 @@ rope2d_status rope2d_preset_get_info(const char *name, const rope2d_host *host, 
     const preset_row *row = rope2d_preset_find(name);
     if (row == NULL)
         return rope2d_preset_unknown(host, "name", name);
-    const char *texts[5] = {row->name}; // title, source, golden cases, note
+    const char *texts[5] = {rope2d_preset_row_name(row)}; // title, source, golden cases, note
     for (uint32_t i = 1; i < 5; i++)
         texts[i] = texts[i - 1] + strlen(texts[i - 1]) + 1;
     *info = (rope2d_preset_info){
         .struct_size = sizeof *info,
-        .name = row->name,
+        .name = texts[0],
         .title = texts[1],
         .pairing = rope2d_text_at(pairing_words, row->pairing),
         .axes = row->axes,

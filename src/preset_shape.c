@@ -30,7 +30,7 @@ static rope2d_status choose_channels(const rope2d_preset_params *params, const r
             host, ROPE2D_ERROR_ROTARY_RANGE,
             "params.rotary_dim: %s rotates %u of %u channels, which leaves no even number of %u: "
             "set it, at most params.head_dim",
-            row->name, part, row->head_dim, shape->head_dim);
+            rope2d_preset_row_name(row), part, row->head_dim, shape->head_dim);
     shape->pairs = shape->rotary / 2;
     return ROPE2D_OK;
 }
@@ -40,7 +40,7 @@ static rope2d_status choose_heads(const rope2d_preset_params *params, const rope
     const preset_row *row = shape->row;
     if (params->heads != 0 && row->heads == 0 && row->law != PRESET_LEARNED)
         return rope2d_fail(host, ROPE2D_ERROR_HEADS, "params.heads is %u: %s shares its frequencies",
-                           params->heads, row->name);
+                           params->heads, rope2d_preset_row_name(row));
     uint32_t heads = params->heads != 0 ? params->heads : row->heads;
     shape->heads = heads == 0 ? 1 : heads;
     if (shape->heads > 65536)
@@ -61,7 +61,7 @@ static rope2d_status choose_axes(const rope2d_preset_params *params, const rope2
     for (uint32_t a = 0; a < ROPE2D_MAX_AXES; a++) {
         if (a >= shape->axes && params->axis_pairs[a] != 0)
             return rope2d_fail(host, ROPE2D_ERROR_AXES, "params.axis_pairs[%u] is %u: %s has %u axes", a,
-                               params->axis_pairs[a], row->name, shape->axes);
+                               params->axis_pairs[a], rope2d_preset_row_name(row), shape->axes);
         if (params->axis_pairs[a] > ROPE2D_MAX_HEAD_DIM)
             return rope2d_fail(host, ROPE2D_ERROR_AXES, "params.axis_pairs[%u] is %u: more than a head has",
                                a, params->axis_pairs[a]);
@@ -70,7 +70,8 @@ static rope2d_status choose_axes(const rope2d_preset_params *params, const rope2
     }
     if (given != 0 && (!has_parts(row) || row->division == DIVISION_ALTERNATING))
         return rope2d_fail(host, ROPE2D_ERROR_AXES,
-                           "params.axis_pairs: the axes of %s share the pairs evenly", row->name);
+                           "params.axis_pairs: the axes of %s share the pairs evenly",
+                           rope2d_preset_row_name(row));
     for (uint32_t a = 0; a < shape->axes; a++) {
         uint64_t scaled =
             known == 0 ? shape->all_pairs / shape->axes : (uint64_t)row->pairs[a] * shape->all_pairs / known;
@@ -80,8 +81,8 @@ static rope2d_status choose_axes(const rope2d_preset_params *params, const rope2
     if (has_parts(row) && sum != shape->all_pairs)
         return rope2d_fail(
             host, ROPE2D_ERROR_AXES,
-            "params.axis_pairs: the axes of %s have %u pairs together, the head has %u: set them", row->name,
-            sum, shape->all_pairs);
+            "params.axis_pairs: the axes of %s have %u pairs together, the head has %u: set them",
+            rope2d_preset_row_name(row), sum, shape->all_pairs);
     return ROPE2D_OK;
 }
 
@@ -93,7 +94,8 @@ static rope2d_status choose_base(const rope2d_preset_params *params, const rope2
     const char *name = is_pixel ? "max_frequency" : "base";
     if ((is_pixel ? params->base : params->max_frequency) != 0 || (given != 0 && row->law == PRESET_LEARNED))
         return rope2d_fail(host, ROPE2D_ERROR_FREQUENCY, "params.%s: the formula of %s has none",
-                           is_pixel || row->law == PRESET_LEARNED ? "base" : "max_frequency", row->name);
+                           is_pixel || row->law == PRESET_LEARNED ? "base" : "max_frequency",
+                           rope2d_preset_row_name(row));
     shape->base = given != 0 ? given : row->base;
     if (row->law != PRESET_LEARNED && (!is_positive(shape->base) || shape->base <= 1))
         return rope2d_fail(host, ROPE2D_ERROR_FREQUENCY, "params.%s is %g; must be above 1 and finite", name,
@@ -104,7 +106,7 @@ static rope2d_status choose_base(const rope2d_preset_params *params, const rope2
         return ROPE2D_OK;
     if (row->law != PRESET_PERIOD)
         return rope2d_fail(host, ROPE2D_ERROR_FREQUENCY, "params.min_period: the formula of %s has none",
-                           row->name);
+                           rope2d_preset_row_name(row));
     if (!is_positive(params->min_period) || !is_positive(params->max_period) ||
         params->max_period <= params->min_period)
         return rope2d_fail(host, ROPE2D_ERROR_FREQUENCY,
@@ -125,14 +127,14 @@ static rope2d_status choose_scaling(const rope2d_preset_params *params, const ro
     for (uint32_t a = 0; a < ROPE2D_MAX_AXES; a++) {
         const rope2d_scaling *scaling = &params->scaling[a];
         if (a >= shape->axes && scaling->law != ROPE2D_LAW_NONE)
-            return rope2d_fail(host, ROPE2D_ERROR_AXES, "params.scaling[%u]: %s has %u axes", a, row->name,
-                               shape->axes);
+            return rope2d_fail(host, ROPE2D_ERROR_AXES, "params.scaling[%u]: %s has %u axes", a,
+                               rope2d_preset_row_name(row), shape->axes);
         ROPE2D_TRY(rope2d_scaling_check(scaling, a < shape->axes ? law_channels(shape, a) : 0, host));
         bool has_base = scaling->law > ROPE2D_LAW_LINEAR || scaling->base != 0;
         if (has_base && !is_power)
             return rope2d_fail(host, ROPE2D_ERROR_UNSUPPORTED,
                                "params.scaling[%u]: the frequencies of %s are no powers of a base", a,
-                               row->name);
+                               rope2d_preset_row_name(row));
         if (scaling->base != 0 && scaling->base <= 1)
             return rope2d_fail(host, ROPE2D_ERROR_FREQUENCY, "params.scaling[%u].base is %g; must be above 1",
                                a, scaling->base);

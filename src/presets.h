@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A row of the table of presets: presets.c holds one for each model, and nothing else.
+// A row of the table of presets: presets_tmpl.h holds one for each model, and nothing else.
 #ifndef ROPE2D_PRESET_ROWS_H
 #define ROPE2D_PRESET_ROWS_H
 
@@ -69,10 +69,8 @@ enum {
 };
 
 typedef struct preset_row {
-    // Behind the name's 0 follow title, source, golden cases (their folders) and a note, each behind the 0 of
-    // the one before: one address to relocate, not five.
-    const char *name;
     float base;
+    uint16_t texts; // where the name is: rope2d_preset_row_name
     uint16_t head_dim;
     uint16_t rotary;          // 0: head_dim
     preset_place space, time; // rows and columns; frames
@@ -93,6 +91,10 @@ typedef struct preset_row {
 
 extern const preset_row rope2d_preset_rows[];
 extern const uint32_t rope2d_preset_row_count;
+
+// Behind the name's 0 follow title, source, golden cases (their folders) and a note, each behind the 0 of the
+// one before.
+const char *rope2d_preset_row_name(const preset_row *row);
 
 const preset_row *rope2d_preset_find(const char *name); // NULL: no such preset
 // Fails, and suggests the nearest name where one is near.

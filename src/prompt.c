@@ -152,20 +152,20 @@ static rope2d_status check_item(const preset_row *row, const rope2d_item *item, 
                            (int)item->kind);
     if (item->kind == ROPE2D_ITEM_TEXT && row->text == TEXT_NONE)
         return rope2d_fail(host, ROPE2D_ERROR_UNSUPPORTED, "prompt.items[%u] is text: %s takes none", index,
-                           row->name);
+                           rope2d_preset_row_name(row));
     if (item->kind != ROPE2D_ITEM_IMAGE)
         return ROPE2D_OK;
     if ((row->places & PLACE_UNKNOWN) != 0 || strcmp(row->axes, "t") == 0)
         return rope2d_fail(host, ROPE2D_ERROR_UNSUPPORTED,
                            "prompt.items[%u] is an image: the coordinates of %s are no image's", index,
-                           row->name);
+                           rope2d_preset_row_name(row));
     if (item->rows % cell_of(row) != 0 || item->columns % cell_of(row) != 0)
         return rope2d_fail(host, ROPE2D_ERROR_TOKENS,
                            "prompt.items[%u] has %u rows and %u columns: %s merges blocks of %u", index,
-                           item->rows, item->columns, row->name, cell_of(row));
+                           item->rows, item->columns, rope2d_preset_row_name(row), cell_of(row));
     if (strchr(row->axes, 't') == NULL && item->frames > 1 && row->order == ROPE2D_ORDER_ROWS)
         return rope2d_fail(host, ROPE2D_ERROR_TOKENS, "prompt.items[%u] has %u frames: %s takes images",
-                           index, item->frames, row->name);
+                           index, item->frames, rope2d_preset_row_name(row));
     return ROPE2D_OK;
 }
 
