@@ -37,9 +37,9 @@
 #define R_FACTORS             30 // row numbers whose entries are multiplied; 0: one entry to an angle
 #define R_TABLE_FACTOR_STRIDE 31
 #define R_TILE_TOKENS         32 // vectors: tokens of a workgroup at a time, with all units of each
-#define R_UNIT_MAGIC          33 // vectors: divides invocations of a workgroup by the units, in 16 bits
+#define R_UNIT_MAGIC          33 // vectors: divides what invocations of a workgroup have by the units
 #define R_LANE_HEADS          34 // vectors: heads of an invocation
-#define R_LANE_TOKENS         35 // vectors, with R_TOKENS_FLAG: tokens of an invocation, R_TILE_TOKENS apart
+#define R_LANE_TOKENS         35 // vectors, with R_TOKENS_FLAG: tokens of an invocation; with R_ORDER_FLAG: units
 #define R_TENSORS             36 // where the tensors' other words begin
 
 // The other words of a tensor.
@@ -59,6 +59,7 @@
 #define R_SHIFTS       11 // of both divisions, those of the span from bit 8 on
 #define R_TENSOR_WORDS 12
 
+#define R_UNIT_SHIFT           20 // of products with R_UNIT_MAGIC
 #define R_MAX_DISPATCH_TENSORS 4
 #define R_SHAPE_WORDS          (R_TENSORS + R_MAX_DISPATCH_TENSORS * R_TENSOR_WORDS)
 
@@ -89,5 +90,6 @@
 #define R_CONVERTS_FLAG    512u  // the device converts f16, which takes the feature shaderFloat16
 #define R_TOKENS_FLAG      1024u // an invocation may have several tokens
 #define R_SLOW_SHIFTS_FLAG 2048u // the device shifts bits slowly
+#define R_ORDER_FLAG       4096u // an invocation may have several units, in the order of memory
 
 #endif

@@ -115,140 +115,7 @@ R_FN r_float4 r_find_two(R_MEM uint row_at, uint two, uint head) {
         }                                                                                                    \
     }
 
-// The types are constants here and not in r_widen and r_narrow, so that nothing of other types is compiled.
-// A word holds two 16-bit elements, the first in its low half.
-
-// Of one f16, that stands above 13 zeros: exponents are moved so that infinities and NaNs become just that,
-// and subnormals, 2^97 (1 + m) then, are the only numbers below twice themselves without 2^98.
-R_FN float r_widen_shifted(uint shifted) {
-    precise float moved = R_FROM_BITS(shifted + 0x70000000u);
-    precise float twice = moved + moved;
-    precise float small = twice - R_FROM_BITS(0x70800000u);
-    precise float widened = min(moved, small) * R_FROM_BITS(0x07800000u);
-    return widened;
-}
-
-// SwiftShader moves bits one lane after the other, and so takes longer to shift than to multiply or to
-// convert: left by a product, right by that of a float, of at most 24 bits that are not 0.
-R_FN uint r_scale_right(uint bits, float power) {
-    precise float scaled = R_FLOAT(R_INT(bits)) * power;
-    return R_UINT(R_INT(scaled));
-}
-
-R_FN r_float2 r_widen_halves(uint word) {
-    uint lo = (word * 0x2000u) & 0x0fffe000u;
-    uint hi;
-    if (R_HAS_FLAG(R_SLOW_SHIFTS_FLAG))
-        hi = r_scale_right(word & 0x7fff0000u, 0.125f);
-    else
-        hi = (word >> 3) & 0x0fffe000u;
-    lo = R_BITS(r_widen_shifted(lo)) | ((word * 0x10000u) & 0x80000000u);
-    hi = R_BITS(r_widen_shifted(hi)) | (word & 0x80000000u);
-    return R_FLOAT2(R_FROM_BITS(lo), R_FROM_BITS(hi));
-}
-
-R_FN r_float2 r_widen_word(uint word) {
-    r_float2 two;
-    if (R_IN == R_BF16)
-        two = R_FLOAT2(R_FROM_BITS(word * 0x10000u), R_FROM_BITS(word & 0xffff0000u));
-#ifdef R_UNPACK_HALVES
-    else if (R_HAS_FLAG(R_CONVERTS_FLAG))
-        two = R_UNPACK_HALVES(word);
-#endif
-    else
-        two = r_widen_halves(word);
-    return two;
-}
-
-// Rounded to f16, without its sign. What is right among `small`, a multiple of 2^-24, and `large` is the
-// less.
-R_FN uint r_round_f16(uint f) {
-    uint rest = f & 0x7fffffffu;
-    precise float grid = R_FROM_BITS(rest) + 0.5f;
-    int small = R_INT(R_BITS(grid)) - 0x3f000000;
-    int large = R_INT((rest - 0x387ff001u + ((rest >> 13) & 1u)) >> 13) + 0x400;
-    int number = min(min(small, large), 0x7c00);
-    return R_SELECT(R_INT(rest) > 0x7f800000, 0x7e00u, R_UINT(number));
-}
-
-// As r_round_bf16, for results of arithmetic: their NaNs are quiet, and have only to be kept from
-// overflowing.
-R_FN uint r_round_quiet_bf16(uint f) {
-    uint bounded = min(R_UINT(min(R_INT(f), 0x7fff7fff)), 0xffff7fffu);
-    return bounded + 0x7fffu + ((bounded >> 16) & 1u);
-}
-
-// The same without shifts: 2^13 ulps are added, so that the sum's last bits are the f16's, less its exponent.
-R_FN uint r_add_f16(uint f) {
-    uint rest = f & 0x7fffffffu;
-    int power = min(max(R_INT(rest & 0x7f800000u), 0x38800000), 0x47800000);
-    precise float grid = R_FROM_BITS(rest) + R_FROM_BITS(R_UINT(power) + 0x06800000u);
-    int number =
-        R_INT(R_BITS(grid)) - power + R_INT(r_scale_right(R_UINT(power), 0.0001220703125f)) - 0x0681c400;
-    number = min(number, 0x7c00);
-    return R_SELECT(R_INT(rest) > 0x7f800000, 0x7e00u, R_UINT(number));
-}
-
-// r_round_quiet_bf16 likewise.
-R_FN uint r_add_bf16(uint f) {
-    uint bounded = min(R_UINT(min(R_INT(f), 0x7fff7fff)), 0xffff7fffu);
-    return bounded + R_SELECT((bounded & 0x10000u) != 0u, 0x8000u, 0x7fffu);
-}
-
-R_FN uint r_narrow_without_shifts(uint lo, uint hi) {
-    uint word;
-    if (R_OUT == R_BF16)
-        word = (r_scale_right(r_add_bf16(lo) & 0xffff0000u, 0.0000152587890625f) & 0xffffu) |
-               (r_add_bf16(hi) & 0xffff0000u);
-    else
-        word = r_add_f16(lo) | (r_add_f16(hi) * 0x10000u) | (hi & 0x80000000u) |
-               R_SELECT(R_INT(lo) < 0, 0x8000u, 0u);
-    return word;
-}
-
-R_FN uint r_narrow_word(r_float2 two) {
-    uint lo = R_BITS(two.x);
-    uint hi = R_BITS(two.y);
-    uint word;
-    if (R_HAS_FLAG(R_SLOW_SHIFTS_FLAG) && R_IN == R_OUT)
-        word = r_narrow_without_shifts(lo, hi);
-    else if (R_OUT == R_BF16 && R_IN == R_BF16)
-        word = (r_round_quiet_bf16(lo) >> 16) | (r_round_quiet_bf16(hi) & 0xffff0000u);
-    else if (R_OUT == R_BF16)
-        word = (r_round_bf16(lo) >> 16) | (r_round_bf16(hi) & 0xffff0000u);
-#ifdef R_UNPACK_HALVES
-    else if (R_HAS_FLAG(R_CONVERTS_FLAG))
-        word = R_PACK_HALVES(two);
-#endif
-    else
-        word = r_round_f16(lo) | (r_round_f16(hi) << 16) | ((lo >> 16) & 0x8000u) | (hi & 0x80000000u);
-    return word;
-}
-
-// Four channels, in the first words that they take.
-R_FN r_float4 r_widen_four(r_uint4 words) {
-    r_float4 four;
-    if (R_IN == R_F32) {
-        four = R_FLOATS_FROM_BITS(words);
-    } else {
-        r_float2 first = r_widen_word(words.x);
-        r_float2 second = r_widen_word(words.y);
-        four = R_FLOAT4(first.x, first.y, second.x, second.y);
-    }
-    return four;
-}
-
-R_FN r_uint4 r_narrow_four(r_float4 v) {
-    r_uint4 words;
-    if (R_OUT == R_F32) {
-        words = R_FLOATS_BITS(v);
-    } else {
-        uint first = r_narrow_word(v.xy);
-        uint second = r_narrow_word(v.zw);
-        words = R_UINT4(first, second, first, second);
-    }
-    return words;
-}
+#include "words.h"
 
 // Pairs that do not rotate keep their bits, and are converted where the type changes.
 R_FN r_uint4 r_finish_four(bool keep0, bool keep1, r_uint4 words, r_float4 value, r_float4 turned) {
@@ -393,27 +260,36 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, uint in_run, uint out_run, u
     } while (head < lane.end);
 }
 
-// `token` and, of a lane that has several, those after it: not those of other lanes, which would be read
-// right after stores to a multiple of 4 KiB beside them, where processors guess wrong.
+// So many lanes have units side by side with R_ORDER_FLAG, and what they have next follows it.
+#define R_LANES_TOGETHER 8u
+
+// `left`: tokens to the end, in order of the group's, the first included. A lane of several tokens has
+// the same unit of each, or, in order, what comes next in memory: some devices run lanes as a vector, and one
+// vector to its end before the next.
 R_FN void r_vector_tokens(R_MEM uint k, uint tensor, uint unit, uint in_at, uint out_at, uint row_at,
-                          uint token, uint head) {
+                          uint left, uint head) {
     r_lane lane = r_find_lane(R_M tensor, unit, head);
     uint in_run = in_at >> R_RUN_SHIFT;
     uint out_run = out_at >> R_RUN_SHIFT;
-    if (!R_HAS_FLAG(R_TOKENS_FLAG)) {
+    if (!R_HAS_FLAG(R_TOKENS_FLAG | R_ORDER_FLAG)) {
         r_vector_token(R_M k, lane, in_run, out_run, row_at);
     } else {
-        uint end = min(token + R_SHAPE(R_LANE_TOKENS), R_RANGE(R_TOKENS));
         uint in_step = R_SHAPE(tensor + R_IN_TOKEN_STRIDE) >> R_RUN_SHIFT;
         uint out_step = R_SHAPE(tensor + R_OUT_TOKEN_STRIDE) >> R_RUN_SHIFT;
         uint row_step = R_SHAPE(R_ROW_AXES);
+        uint rounds = R_SHAPE(R_LANE_TOKENS);
+        uint token = 0u;
         do {
-            r_vector_token(R_M k, lane, in_run, out_run, row_at);
-            in_run += in_step;
-            out_run += out_step;
-            row_at += row_step;
+            r_vector_token(R_M k, lane, in_run + token * in_step, out_run + token * out_step,
+                           row_at + token * row_step);
             token++;
-        } while (token < end);
+            if (R_HAS_FLAG(R_ORDER_FLAG)) {
+                unit += R_LANES_TOGETHER;
+                token = (unit * R_SHAPE(R_UNIT_MAGIC)) >> R_UNIT_SHIFT;
+                lane = r_find_lane(R_M tensor, unit - token * R_SHAPE(R_UNITS), head);
+            }
+            rounds--;
+        } while (rounds > 0u && token < left);
     }
 }
 
@@ -432,19 +308,29 @@ R_FN void r_vector_lane(R_MEM uint group, uint lane) {
     item -= tile * R_SHAPE(tensor + R_SPAN);
     uint batch = r_divide(item, R_SHAPE(tensor + R_CHUNKS_MAGIC), shifts);
     uint head = (item - batch * R_SHAPE(tensor + R_CHUNKS)) * R_SHAPE(R_LANE_HEADS);
-    uint tile_token = (lane * R_SHAPE(R_UNIT_MAGIC)) >> 16;
-    uint unit = lane - tile_token * R_SHAPE(R_UNITS);
-    uint token = tile * R_SHAPE(R_TILE_TOKENS) + tile_token;
-    if (R_HAS_FLAG(R_TOKENS_FLAG))
-        token *= R_SHAPE(R_LANE_TOKENS);
-    bool is_there = tile_token < R_SHAPE(R_TILE_TOKENS) && token < R_RANGE(R_TOKENS) &&
+    uint place = lane;
+    uint tokens = R_SHAPE(R_TILE_TOKENS);
+    if (R_HAS_FLAG(R_ORDER_FLAG)) {
+        uint together = lane & (R_LANES_TOGETHER - 1u);
+        tokens *= R_SHAPE(R_LANE_TOKENS);
+        place = (lane - together) * R_SHAPE(R_LANE_TOKENS) + together;
+    }
+    uint tile_token = (place * R_SHAPE(R_UNIT_MAGIC)) >> R_UNIT_SHIFT;
+    uint unit = place - tile_token * R_SHAPE(R_UNITS);
+    if (R_HAS_FLAG(R_TOKENS_FLAG)) {
+        tokens *= R_SHAPE(R_LANE_TOKENS);
+        tile_token *= R_SHAPE(R_LANE_TOKENS);
+    }
+    uint token = tile * tokens + tile_token;
+    bool is_there = tile_token < tokens && token < R_RANGE(R_TOKENS) &&
                     group - R_RANGE(moving + R_LANE_FIRST) < R_RANGE(moving + R_LANES);
     uint in_at = R_RANGE(moving + R_IN_FIRST) + batch * R_SHAPE(tensor + R_IN_BATCH_STRIDE) +
                  token * R_SHAPE(tensor + R_IN_TOKEN_STRIDE) + head * R_SHAPE(tensor + R_IN_HEAD_STRIDE);
     uint out_at = R_RANGE(moving + R_OUT_FIRST) + batch * R_SHAPE(tensor + R_OUT_BATCH_STRIDE) +
                   token * R_SHAPE(tensor + R_OUT_TOKEN_STRIDE) + head * R_SHAPE(tensor + R_OUT_HEAD_STRIDE);
     uint row_at = R_RANGE(R_ROW_FIRST) + batch * R_SHAPE(R_ROW_BATCH_STRIDE) + token * R_SHAPE(R_ROW_AXES);
+    uint left = min(tokens - tile_token, R_RANGE(R_TOKENS) - token);
     if (is_there) {
-        R_WITH_SLOT(k, r_vector_tokens, tensor, unit, in_at, out_at, row_at, token, head)
+        R_WITH_SLOT(k, r_vector_tokens, tensor, unit, in_at, out_at, row_at, left, head)
     }
 }

@@ -88,7 +88,7 @@ static bool invoke_vector(struct dispatch *d, uint32_t group, uint32_t local, ui
     const uint32_t chunk = item - tile * t[R_SPAN] - batch * t[R_CHUNKS];
     if (tile != item / t[R_SPAN] || batch != item % t[R_SPAN] / t[R_CHUNKS] || batch >= w[R_BATCH])
         return false;
-    const uint32_t lane_token = is_token_lane ? 0 : (local * w[R_UNIT_MAGIC]) >> 16;
+    const uint32_t lane_token = is_token_lane ? 0 : (local * w[R_UNIT_MAGIC]) >> R_UNIT_SHIFT;
     if (!is_token_lane && lane_token != local / w[R_UNITS])
         return false;
     if (lane_token >= w[R_TILE_TOKENS] || local != lane_token * w[R_UNITS])

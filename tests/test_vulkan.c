@@ -222,7 +222,7 @@ static void several_threads(uint32_t index) {
 
 // --------------------------------------------------------------------------------------- kernels from disk
 
-static const char *const files[] = {"rope2d.comp",  "core.h",  "vector.h",
+static const char *const files[] = {"rope2d.comp",  "core.h",  "vector.h", "words.h",
                                     "arithmetic.h", "shape.h", "element.h"};
 
 // Copies the project's shaders, each line that begins with `from` replaced.

@@ -115,7 +115,7 @@ fail:
 
 static void choose_sizes(struct vulkan_device *device, const rope2d_device_info *info) {
     device->group_size = info->max_group_size < 64 ? info->max_group_size : 64;
-    device->vector_group = info->max_group_size < 128 ? info->max_group_size : 128;
+    device->vector_group = info->max_group_size < 128 ? info->max_group_size & ~7u : 128; // R_LANES_TOGETHER
     device->enough_lanes = info->is_software ? 0 : GPU_LANES;
     device->arena_bytes = info->memory_bytes / 8;
     if (device->arena_bytes > MOST_ARENA_BYTES)

@@ -103,8 +103,14 @@ rope2d_status rope2d_vulkan_record_range(const rope2d_vulkan_binding *binding, V
     VkPipeline bound = VK_NULL_HANDLE;
     for (uint32_t i = 0; i < binding->count; i++) {
         const struct vulkan_dispatch *dispatch = &binding->sets.dispatches[i];
-        ROPE2D_TRY(make_part(binding, range, dispatch, &part));
-        if (part.groups[0] == 0)
+        const uint32_t *words = dispatch->words;
+        const uint32_t *groups = dispatch->piece.groups;
+        if (range != NULL) {
+            ROPE2D_TRY(make_part(binding, range, dispatch, &part));
+            words = part.words;
+            groups = part.groups;
+        }
+        if (groups[0] == 0)
             continue;
         if (dispatch->pipeline != bound)
             vk->vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, dispatch->pipeline);
@@ -112,8 +118,8 @@ rope2d_status rope2d_vulkan_record_range(const rope2d_vulkan_binding *binding, V
         rope2d_vulkan_descriptors_bind(binding->device, commands, binding->layout, dispatch->set,
                                        binding->sets.pushed != NULL ? &binding->sets.pushed[i] : NULL);
         vk->vkCmdPushConstants(commands, binding->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(part.words),
-                               part.words);
-        vk->vkCmdDispatch(commands, part.groups[0], part.groups[1], 1);
+                               words);
+        vk->vkCmdDispatch(commands, groups[0], groups[1], 1);
     }
     return ROPE2D_OK;
 }
