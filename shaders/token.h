@@ -70,7 +70,7 @@ typedef struct r_place {
     uint duos[R_AXES];
 } r_place;
 
-// Cosines and sines of a run of channels. Interleaved, the los' sines are negative.
+// Cosines and sines of a run of channels.
 typedef struct r_side {
     r_floats c;
     r_floats s;
@@ -105,13 +105,13 @@ R_INLINE r_side r_read_side(R_MEM const r_place *place, uint unit, uint run) {
     uint a = R_UNIT_AXIS(word, 2u * run), b = R_UNIT_AXIS(word, 2u * run + 1u);
     float8 four = r_read_four(R_M place, a, b, pair);
     side.c = four.s00224466;
-    side.s = four.s11335577 * (float8)(-1.0f, 1.0f, -1.0f, 1.0f, -1.0f, 1.0f, -1.0f, 1.0f);
+    side.s = four.s11335577;
     side.row = (int8)((int4)place->rows[a], (int4)place->rows[b]);
 #elif R_SIDES == 2
     uint a = R_UNIT_AXIS(word, run);
     float4 two = r_read_duo(R_M place, a, pair);
     side.c = two.s0022;
-    side.s = two.s1133 * (float4)(-1.0f, 1.0f, -1.0f, 1.0f);
+    side.s = two.s1133;
     side.row = (int4)place->rows[a];
 #else
     uint a = R_UNIT_AXIS(word, 0u), b = R_UNIT_AXIS(word, 1u);
@@ -172,14 +172,6 @@ R_INLINE void r_store_kept(__global r_out_unit *out, uint at, r_ints row, r_in b
 #endif
 }
 
-#if R_OUT == 2 && R_RUN == 8
-// To bf16, in the upper halves. A NaN of arithmetic is quiet, and stays one where nothing is added.
-R_INLINE ushort16 r_round_turned(r_floats turned) {
-    r_uints f = r_as_uints(turned);
-    return as_ushort16(turned == turned ? r_round_bits(f) : f);
-}
-#endif
-
 #if R_SIDES == 2
 #define R_LAST (2u * R_RUN_PAIR_UNITS)
 #define R_STEP 2u // runs at a time
@@ -210,8 +202,34 @@ typedef struct r_head {
 } r_head;
 
 #if R_SIDES == 2
+#if R_IN == 2 && R_OUT == 2 && R_RUN == 8
+typedef uint8 r_pairs_memory __attribute__((aligned(2)));
+
+// Two runs of bf16 that lie side by side: a word is a pair, and both of its halves nearly an f32.
+R_INLINE void r_turn_pairs(const r_side *sides, uint at, const r_head *head) {
+    r_uints pairs = *(__global const r_pairs_memory *)(head->in + at);
+    r_floats lo = as_float8(pairs << 16), hi = as_float8(pairs & 0xffff0000u);
+    r_floats c = (r_floats)(sides[0].c.even, sides[1].c.even);
+    r_floats s = (r_floats)(sides[0].s.even, sides[1].s.even);
+    r_floats a = c * lo;
+    r_floats b = s * hi;
+    ushort16 first = r_round_turned(a - b);
+    a = s * lo;
+    b = c * hi;
+    ushort16 second = r_round_turned(a + b);
+    *(__global r_halves_memory *)(head->out + at) =
+        __builtin_shufflevector(first, second, 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
+}
+#endif
+
 // All first runs, then all second ones, which are the channels in order.
 R_INLINE void r_turn_runs(const r_side *sides, const uint *at, uint count, bool keeps, const r_head *head) {
+#if R_IN == 2 && R_OUT == 2 && R_RUN == 8
+    if (!keeps && count == 2u && at[1] == at[0] + 8u) {
+        r_turn_pairs(sides, at[0], head);
+        return;
+    }
+#endif
     r_in bits[R_STEP];
     r_floats turned[R_STEP];
     R_UNROLL
@@ -231,7 +249,12 @@ R_INLINE void r_turn_runs(const r_side *sides, const uint *at, uint count, bool 
         r_side side = sides[i];
         r_floats first = v * side.c;
         r_floats second = other * side.s;
-        turned[i] = first + second;
+        r_floats less = first - second, more = first + second;
+#if R_RUN == 8
+        turned[i] = __builtin_shufflevector(less, more, 0, 9, 2, 11, 4, 13, 6, 15);
+#else
+        turned[i] = __builtin_shufflevector(less, more, 0, 5, 2, 7);
+#endif
     }
     if (!keeps)
         r_store_turned(head->out, at, turned, count);

@@ -27,6 +27,14 @@ static r_uints r_round_bits(r_uints f) { // to bf16
     return f + 0x7fffu + ((f >> 16) & 1u);
 }
 
+#if R_OUT == 2 && R_RUN == 8
+// To bf16, in the upper halves. A NaN of arithmetic is quiet, and stays one where nothing is added.
+static ushort16 r_round_turned(r_floats turned) {
+    r_uints f = r_as_uints(turned);
+    return as_ushort16(turned == turned ? r_round_bits(f) : f);
+}
+#endif
+
 static r_out r_narrow_bits(r_floats value) {
     r_uints f = r_as_uints(value);
 #if R_OUT == 1 && R_HARDWARE

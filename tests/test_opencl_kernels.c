@@ -162,8 +162,8 @@ typedef struct fault {
 } fault;
 
 // The turn of shaders/token.h.
-#define TOKEN_FIRST  "r_floats first = v * side.c;"
-#define TOKEN_SECOND "r_floats second = other * side.s;"
+#define TOKEN_LESS "less = first - second"
+#define TOKEN_MORE "more = first + second"
 
 // Its conversions by the processor.
 #define HARDWARE_NARROW "__builtin_ia32_vcvtps2ph256(value, "
@@ -175,21 +175,20 @@ static const fault faults[] = {
      {{"#pragma OPENCL FP_CONTRACT OFF", ""},
       {"float turned = a - b;", "float turned = c * lo - s * hi;"},
       {"float turned = a + b;", "float turned = s * lo + c * hi;"},
-      {TOKEN_FIRST, "r_floats first = v * side.c + other * side.s;"},
-      {TOKEN_SECOND, "r_floats second = (r_floats)(-0.0f);"}},
+      {TOKEN_LESS, "less = v * side.c - other * side.s"},
+      {TOKEN_MORE, "more = v * side.c + other * side.s"}},
      5,
      ROPE2D_F32,
      "pocl"},
     {"a fused multiply-add",
      {{"float turned = a - b;", "float turned = fma(c, lo, -b);"},
-      {TOKEN_FIRST, "r_floats first = fma(v, side.c, other * side.s);"},
-      {TOKEN_SECOND, "r_floats second = (r_floats)(-0.0f);"}},
+      {TOKEN_LESS, "less = fma(v, side.c, -second)"},
+      {TOKEN_MORE, "more = fma(v, side.c, second)"}},
      3,
      ROPE2D_F32,
      NULL},
     {"a wrong sign",
-     {{"float turned = a - b;", "float turned = a + b;"},
-      {"(float8)(-1.0f, 1.0f, -1.0f", "(float8)(1.0f, 1.0f, 1.0f"}},
+     {{"float turned = a - b;", "float turned = a + b;"}, {TOKEN_LESS, "less = first + second"}},
      2,
      ROPE2D_F32,
      NULL},
