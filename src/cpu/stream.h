@@ -13,7 +13,8 @@
 bool rope2d_stream_exists(void);
 
 // Copies `size` bytes to where whole lines go past the caches, and what is left over at both ends does not.
-void rope2d_stream(unsigned char *to, const unsigned char *from, size_t size);
+// Wide: with AVX.
+void rope2d_stream(unsigned char *to, const unsigned char *from, size_t size, bool is_wide);
 
 // Before another thread may see what was streamed.
 void rope2d_stream_end(void);

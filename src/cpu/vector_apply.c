@@ -154,7 +154,10 @@ static void turn(const rope2d_vector *v, const rope2d_turn *t, bool in_place) {
 // Heads with one table into memory that stays in the cache, and from there past it, in the order in which
 // they lie: kernels write lo and hi in turns, which would leave lines half written.
 static void turn_past_caches(const rope2d_cpu_job *job, const rope2d_turn *t) {
-    unsigned char scratch[SCRATCH_BYTES];
+    const bool is_wide = job->vector->kernel->isa != ROPE2D_ISA_SSE2;
+    unsigned char memory[SCRATCH_BYTES + ROPE2D_STREAM_LINE];
+    // No vector is in two lines.
+    unsigned char *const scratch = memory + ROPE2D_STREAM_LINE - (uintptr_t)memory % ROPE2D_STREAM_LINE;
     const size_t size = job->head_bytes;
     rope2d_turn part = *t;
     part.outer = 1;
@@ -168,9 +171,9 @@ static void turn_past_caches(const rope2d_cpu_job *job, const rope2d_turn *t) {
             part.inner = left < room ? left : room;
             turn(job->vector, &part, false);
             if (t->out_inner == (ptrdiff_t)size)
-                rope2d_stream(to, scratch, part.inner * size);
+                rope2d_stream(to, scratch, part.inner * size, is_wide);
             for (uint32_t i = 0; i < part.inner && t->out_inner != (ptrdiff_t)size; i++)
-                rope2d_stream(to + (ptrdiff_t)i * t->out_inner, scratch + i * size, size);
+                rope2d_stream(to + (ptrdiff_t)i * t->out_inner, scratch + i * size, size, is_wide);
             part.in += part.inner * t->in_inner;
             to += part.inner * t->out_inner;
         }
