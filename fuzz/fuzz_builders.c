@@ -133,6 +133,8 @@ static rope2d_preset_params preset_params(struct reader *reader, const char *nam
     uint32_t *numbers[] = {&made.head_dim, &made.rotary_dim, &made.heads};
     for (size_t i = 0; i < 3; i++)
         *numbers[i] = reader_one_in(reader, 4) ? (uint32_t)reader_number(reader) : 0;
+    if (made.heads < 1 << 24) // more that have frequencies of their own take seconds, and teach nothing
+        made.heads %= 1 << 8;
     double *doubles[] = {&made.base, &made.min_period, &made.max_period, &made.max_frequency};
     for (size_t i = 0; i < 4; i++)
         *doubles[i] = reader_one_in(reader, 4) ? reader_double(reader) : 0;
