@@ -36,8 +36,13 @@ typedef struct even_odd_entries {
     HALF ce, co, se, so;
 } even_odd_entries;
 
+// Compilers would read what is used twice from memory twice, which the nearest cache has no time for.
 OP REAL load(const void *p) {
-    return _mm512_loadu_ps(p);
+    REAL v = _mm512_loadu_ps(p);
+#if defined(__GNUC__)
+    __asm__("" : "+v"(v));
+#endif
+    return v;
 }
 
 OP void store(void *p, REAL v) {
