@@ -80,7 +80,7 @@ static float4 r_read_texel(R_MEM uint texel) {
 #define R_HIGH(a, b)               mul_hi(a, b)
 
 // The buffers were chosen with the tensor: they are all slot 0.
-#define R_WITH_SLOT(k, call, a, b, c, d, e, f, g) r_choose_slot(memory, k); call(R_M 0u, a, b, c, d, e, f, g);
+#define R_WITH_SLOT(k, call, a, b, c) r_choose_slot(memory, k); call(R_M 0u, a, b, c);
 static void r_choose_slot(r_memory *memory, uint k) {
     memory->in[0] = k == 0u ? memory->in[0] : k == 1u ? memory->in[1] : k == 2u ? memory->in[2] : memory->in[3];
     memory->out[0] = k == 0u ? memory->out[0] : k == 1u ? memory->out[1] : k == 2u ? memory->out[2] : memory->out[3];

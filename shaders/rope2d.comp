@@ -155,11 +155,12 @@ void r_store_run(uint k, uint at, uvec4 words) {
 }
 
 // A slot that is constant from here on, so that a driver need not choose at each load and store.
-#define R_WITH_SLOT(k, call, a, b, c, d, e, f, g) \
-    if (R_TWO_SLOTS && k != 0u)                      \
-        call(1u, a, b, c, d, e, f, g);            \
-    else                                             \
-        call(0u, a, b, c, d, e, f, g);
+#define R_WITH_SLOT(k, call, a, b, c) \
+    if (R_TWO_SLOTS && k != 0u)       \
+        call(1u, a, b, c);            \
+    else                              \
+        call(0u, a, b, c);
+#define R_TAKES_TOKENS
 
 #else
 
@@ -203,8 +204,8 @@ void r_store(uint k, uint at, uint bits) {
 void main() {
     uint group = gl_WorkGroupID.y * R_RANGE(R_GROUPS_X) + gl_WorkGroupID.x;
 #if R_VECTOR
-    r_vector_lane(group, gl_LocalInvocationID.x);
+    r_vector_lane(group, gl_LocalInvocationIndex);
 #else
-    r_invocation(group * gl_WorkGroupSize.x + gl_LocalInvocationID.x);
+    r_invocation(group * gl_WorkGroupSize.x + gl_LocalInvocationIndex);
 #endif
 }

@@ -16,6 +16,7 @@
 //   r_read_two(i)              table entries 2 i and 2 i + 1 as r_float4
 //   R_HIGH(a, b)               the high word of a product
 //   R_WITH_SLOT(k, call, ...)  call(slot, ...), with a slot that the compiler knows where that helps
+//   R_TAKES_TOKENS             defined where R_TOKENS_FLAG and R_ORDER_FLAG are known
 //   R_STRUCT(name)             how a struct's declaration begins
 //   R_FLAGS                    those of shape.h
 // clang-format on
@@ -60,7 +61,7 @@ R_FN r_duo r_find_duo(R_MEM uint row_at, uint axis, uint pair, bool passes) {
             row = other > row ? other : row;
         }
     } else {
-        entry += r_first_entry(R_M row, 0u);
+        entry += min(R_UINT(row), R_SHAPE(R_TABLE_ROWS) - 1u) * R_SHAPE(R_TABLE_ROW_STRIDE);
     }
     duo.two = entry >> 1;
     duo.keep = passes || row < 0;
@@ -161,15 +162,16 @@ R_FN r_run r_turn_eight(r_turns t, bool keep0, bool keep1, r_run v) {
     return turned;
 }
 
-// What a lane knows before it comes to a token: its unit, its heads and their strides.
+// What a lane knows before it comes to a token: its unit and its first head.
 R_STRUCT(r_lane) {
     uint word, a_run, b_run, a_pair, b_pair;
+    uint axis;   // of the first duo
     uint b_twos; // from the first run's entries to the second's
     bool passes;
-    uint head, end, in_step, out_step;
+    uint head;
 };
 
-R_FN r_lane r_find_lane(R_MEM uint tensor, uint unit, uint head) {
+R_FN r_lane r_find_lane(R_MEM uint unit, uint head) {
     uint pairs = R_UNIT(2u * unit + 1u);
     r_lane lane;
     lane.word = R_UNIT(2u * unit);
@@ -177,26 +179,46 @@ R_FN r_lane r_find_lane(R_MEM uint tensor, uint unit, uint head) {
     lane.b_run = R_UNIT_HI(lane.word) >> R_RUN_SHIFT;
     lane.a_pair = R_UNIT_LO(pairs);
     lane.b_pair = R_UNIT_HI(pairs);
+    lane.axis = R_UNIT_AXIS(lane.word, 0u);
     lane.b_twos = r_pair_entry(lane.b_pair - lane.a_pair) >> 1;
     lane.passes = unit >= R_SHAPE(R_PAIR_UNITS);
     lane.head = head;
-    lane.end = min(head + R_SHAPE(R_LANE_HEADS), R_SHAPE(tensor + R_HEADS));
-    lane.in_step = R_SHAPE(tensor + R_IN_HEAD_STRIDE) >> R_RUN_SHIFT;
-    lane.out_step = R_SHAPE(tensor + R_OUT_HEAD_STRIDE) >> R_RUN_SHIFT;
     return lane;
 }
 
-// With one run the lane loads and stores no other: what it stored must not be loaded again.
-#define R_HAS_B(lane) (!R_HAS_FLAG(R_LONE_FLAG) || (lane).a_run != (lane).b_run)
+// Where the lane's heads of a tensor are, in runs.
+R_STRUCT(r_heads) {
+    uint in_run, out_run; // of the first of them
+    uint in_step, out_step, end;
+};
 
-// The lane's heads of one token; in_run and out_run belong to the first of them. Loops have their condition
-// at the end: lanes that are vectors of a CPU go through what follows it once more after all have left.
-R_FN void r_vector_token(R_MEM uint k, r_lane lane, uint in_run, uint out_run, uint row_at) {
+R_FN r_heads r_find_heads(R_MEM uint tensor, uint moving, uint batch, uint token, uint head) {
+    uint in_at = R_RANGE(moving + R_IN_FIRST) + batch * R_SHAPE(tensor + R_IN_BATCH_STRIDE) +
+                 token * R_SHAPE(tensor + R_IN_TOKEN_STRIDE) + head * R_SHAPE(tensor + R_IN_HEAD_STRIDE);
+    uint out_at = R_RANGE(moving + R_OUT_FIRST) + batch * R_SHAPE(tensor + R_OUT_BATCH_STRIDE) +
+                  token * R_SHAPE(tensor + R_OUT_TOKEN_STRIDE) + head * R_SHAPE(tensor + R_OUT_HEAD_STRIDE);
+    r_heads heads;
+    heads.in_run = in_at >> R_RUN_SHIFT;
+    heads.out_run = out_at >> R_RUN_SHIFT;
+    heads.in_step = R_SHAPE(tensor + R_IN_HEAD_STRIDE) >> R_RUN_SHIFT;
+    heads.out_step = R_SHAPE(tensor + R_OUT_HEAD_STRIDE) >> R_RUN_SHIFT;
+    heads.end = min(head + R_SHAPE(R_LANE_HEADS), R_SHAPE(tensor + R_HEADS));
+    return heads;
+}
+
+// The duos of a lane's unit at a token, and what turns them.
+R_STRUCT(r_turned) {
+    r_duo d0, d1, d2, d3;
+    r_turns t0, t1;
+};
+
+R_FN r_turned r_find_turned(R_MEM r_lane lane, uint row_at) {
     bool eight = R_HAS_FLAG(R_EIGHT_FLAG);
     uint word = lane.word;
     uint a_pair = lane.a_pair;
     uint b_pair = lane.b_pair;
-    r_duo d0 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 0u), a_pair, lane.passes);
+    uint head = lane.head;
+    r_duo d0 = r_find_duo(R_M row_at, lane.axis, a_pair, lane.passes);
     r_duo d1 = d0, d2 = d0, d3 = d0;
     if (R_HAS_FLAG(R_ONE_AXIS_FLAG)) {
         d2.two = d0.two + lane.b_twos;
@@ -209,17 +231,35 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, uint in_run, uint out_run, u
             d3 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 3u), b_pair + 2u, lane.passes);
         }
     }
-    uint head = lane.head;
-    r_turns t0;
-    R_READ_TURNS(t0, d0.two, d1.two)
-    r_turns t1 = t0;
+    r_turned turned;
+    turned.d0 = d0;
+    turned.d1 = d1;
+    turned.d2 = d2;
+    turned.d3 = d3;
+    R_READ_TURNS(turned.t0, d0.two, d1.two)
+    turned.t1 = turned.t0;
     if (eight)
-        R_READ_TURNS(t1, d2.two, d3.two)
+        R_READ_TURNS(turned.t1, d2.two, d3.two)
+    return turned;
+}
+
+// With one run the lane loads and stores no other: what it stored must not be loaded again.
+#define R_HAS_B(lane) (!R_HAS_FLAG(R_LONE_FLAG) || (lane).a_run != (lane).b_run)
+
+// The lane's heads of one token and tensor. Loops have their condition at the end: lanes that are vectors of
+// a CPU go through what follows it once more after all have left.
+R_FN void r_turn_heads(R_MEM uint k, r_lane lane, r_heads heads, r_turned turned, uint row_at) {
+    bool eight = R_HAS_FLAG(R_EIGHT_FLAG);
+    uint head = lane.head;
+    uint in_run = heads.in_run;
+    uint out_run = heads.out_run;
+    r_turns t0 = turned.t0;
+    r_turns t1 = turned.t1;
     do {
         if (R_HAS_FLAG(R_HEAD_TABLE_FLAG)) {
-            R_READ_TURNS(t0, d0.two, d1.two)
+            R_READ_TURNS(t0, turned.d0.two, turned.d1.two)
             if (eight)
-                R_READ_TURNS(t1, d2.two, d3.two)
+                R_READ_TURNS(t1, turned.d2.two, turned.d3.two)
         }
         r_uint4 a = r_load_run(R_M k, in_run + lane.a_run);
         r_uint4 b = a;
@@ -237,9 +277,9 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, uint in_run, uint out_run, u
                 v.b = w.a;
                 w.a = b;
             }
-            w = r_turn_eight(t1, d2.keep, d3.keep, w);
+            w = r_turn_eight(t1, turned.d2.keep, turned.d3.keep, w);
         }
-        v = r_turn_eight(t0, d0.keep, d1.keep, v);
+        v = r_turn_eight(t0, turned.d0.keep, turned.d1.keep, v);
         a = v.a;
         b = v.b;
         if (eight) {
@@ -254,44 +294,63 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, uint in_run, uint out_run, u
         r_store_run(R_M k, out_run + lane.a_run, a);
         if (R_HAS_B(lane))
             r_store_run(R_M k, out_run + lane.b_run, b);
-        in_run += lane.in_step;
-        out_run += lane.out_step;
+        in_run += heads.in_step;
+        out_run += heads.out_step;
         head++;
-    } while (head < lane.end);
+    } while (head < heads.end);
+}
+
+// One token, and what a tensor has of it.
+R_FN void r_vector_token(R_MEM uint k, r_lane lane, r_heads heads, uint row_at) {
+    r_turned turned = r_find_turned(R_M lane, row_at);
+    r_turn_heads(R_M k, lane, heads, turned, row_at);
 }
 
 // So many lanes have units side by side with R_ORDER_FLAG, and what they have next follows it.
 #define R_LANES_TOGETHER 8u
 
-// `left`: tokens to the end, in order of the group's, the first included. A lane of several tokens has
-// the same unit of each, or, in order, what comes next in memory: some devices run lanes as a vector, and one
-// vector to its end before the next.
-R_FN void r_vector_tokens(R_MEM uint k, uint tensor, uint unit, uint in_at, uint out_at, uint row_at,
-                          uint left, uint head) {
-    r_lane lane = r_find_lane(R_M tensor, unit, head);
-    uint in_run = in_at >> R_RUN_SHIFT;
-    uint out_run = out_at >> R_RUN_SHIFT;
-    if (!R_HAS_FLAG(R_TOKENS_FLAG | R_ORDER_FLAG)) {
-        r_vector_token(R_M k, lane, in_run, out_run, row_at);
-    } else {
-        uint in_step = R_SHAPE(tensor + R_IN_TOKEN_STRIDE) >> R_RUN_SHIFT;
-        uint out_step = R_SHAPE(tensor + R_OUT_TOKEN_STRIDE) >> R_RUN_SHIFT;
-        uint row_step = R_SHAPE(R_ROW_AXES);
-        uint rounds = R_SHAPE(R_LANE_TOKENS);
-        uint token = 0u;
-        do {
-            r_vector_token(R_M k, lane, in_run + token * in_step, out_run + token * out_step,
-                           row_at + token * row_step);
-            token++;
-            if (R_HAS_FLAG(R_ORDER_FLAG)) {
-                unit += R_LANES_TOGETHER;
-                token = (unit * R_SHAPE(R_UNIT_MAGIC)) >> R_UNIT_SHIFT;
-                lane = r_find_lane(R_M tensor, unit - token * R_SHAPE(R_UNITS), head);
+#ifdef R_TAKES_TOKENS
+// What a lane has of several tokens, of both tensors where there are two: the same unit of each, or, in
+// order, what comes next in memory: some devices run lanes as a vector, and one vector to its end before the
+// next. `left`: tokens to the end of the group's, the first included. Where there are more tensors than
+// slots, all slots are the same buffer.
+void r_vector_tokens(uint k, uint unit, uint batch, uint first, uint left, uint row_at, uint head) {
+    uint a = R_TENSORS + k * R_TENSOR_WORDS;
+    uint b = R_TENSORS + R_TENSOR_WORDS;
+    r_lane lane = r_find_lane(unit, head);
+    r_heads a_heads = r_find_heads(a, R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS, batch, first, head);
+    r_heads b_heads = r_find_heads(b, R_RANGE_TENSORS + R_RANGE_TENSOR_WORDS, batch, first, head);
+    uint a_in = R_SHAPE(a + R_IN_TOKEN_STRIDE) >> R_RUN_SHIFT;
+    uint a_out = R_SHAPE(a + R_OUT_TOKEN_STRIDE) >> R_RUN_SHIFT;
+    uint b_in = R_SHAPE(b + R_IN_TOKEN_STRIDE) >> R_RUN_SHIFT;
+    uint b_out = R_SHAPE(b + R_OUT_TOKEN_STRIDE) >> R_RUN_SHIFT;
+    uint token = 0u;
+    uint rounds = R_SHAPE(R_LANE_TOKENS);
+    do {
+        uint rows = row_at + token * R_SHAPE(R_ROW_AXES);
+        r_turned turned = r_find_turned(lane, rows);
+        r_heads heads = a_heads;
+        heads.in_run += token * a_in;
+        heads.out_run += token * a_out;
+        r_turn_heads(0u, lane, heads, turned, rows);
+        if (R_TWO_SLOTS) {
+            if (R_SHAPE(R_TENSOR_COUNT) == 2u) {
+                heads = b_heads;
+                heads.in_run += token * b_in;
+                heads.out_run += token * b_out;
+                r_turn_heads(1u, lane, heads, turned, rows);
             }
-            rounds--;
-        } while (rounds > 0u && token < left);
-    }
+        }
+        token++;
+        if (R_HAS_FLAG(R_ORDER_FLAG)) {
+            unit += R_LANES_TOGETHER;
+            token = (unit * R_SHAPE(R_UNIT_MAGIC)) >> R_UNIT_SHIFT;
+            lane = r_find_lane(unit - token * R_SHAPE(R_UNITS), head);
+        }
+        rounds--;
+    } while (rounds > 0u && token < left);
 }
+#endif
 
 // What `lane` of a workgroup does: the group has a few tokens, some of their heads, and all units of these.
 R_FN void r_vector_lane(R_MEM uint group, uint lane) {
@@ -324,13 +383,18 @@ R_FN void r_vector_lane(R_MEM uint group, uint lane) {
     uint token = tile * tokens + tile_token;
     bool is_there = tile_token < tokens && token < R_RANGE(R_TOKENS) &&
                     group - R_RANGE(moving + R_LANE_FIRST) < R_RANGE(moving + R_LANES);
-    uint in_at = R_RANGE(moving + R_IN_FIRST) + batch * R_SHAPE(tensor + R_IN_BATCH_STRIDE) +
-                 token * R_SHAPE(tensor + R_IN_TOKEN_STRIDE) + head * R_SHAPE(tensor + R_IN_HEAD_STRIDE);
-    uint out_at = R_RANGE(moving + R_OUT_FIRST) + batch * R_SHAPE(tensor + R_OUT_BATCH_STRIDE) +
-                  token * R_SHAPE(tensor + R_OUT_TOKEN_STRIDE) + head * R_SHAPE(tensor + R_OUT_HEAD_STRIDE);
     uint row_at = R_RANGE(R_ROW_FIRST) + batch * R_SHAPE(R_ROW_BATCH_STRIDE) + token * R_SHAPE(R_ROW_AXES);
     uint left = min(tokens - tile_token, R_RANGE(R_TOKENS) - token);
     if (is_there) {
-        R_WITH_SLOT(k, r_vector_tokens, tensor, unit, in_at, out_at, row_at, left, head)
+#ifdef R_TAKES_TOKENS
+        if (R_HAS_FLAG(R_TOKENS_FLAG | R_ORDER_FLAG)) {
+            r_vector_tokens(k, unit, batch, token, left, row_at, head);
+        } else
+#endif
+        {
+            r_lane own = r_find_lane(R_M unit, head);
+            r_heads heads = r_find_heads(R_M tensor, moving, batch, token, head);
+            R_WITH_SLOT(k, r_vector_token, own, heads, row_at)
+        }
     }
 }

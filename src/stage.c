@@ -215,14 +215,14 @@ void rope2d_piece_choose(rope2d_piece *piece, const rope2d_plan *plan, const rop
     piece->vector = suits_vectors(piece, plan, limits);
     if (!piece->vector)
         return;
-    piece->whole_tokens = limits->tile_tokens > 0;
-    piece->tile_tokens = piece->whole_tokens ? limits->tile_tokens : limits->vector_group / units->count;
+    piece->whole_tokens = limits->tile_tokens > 0 || piece->tensor_count <= limits->token_slots;
+    piece->tile_tokens = limits->tile_tokens > 0 ? limits->tile_tokens : limits->vector_group / units->count;
     piece->lane_heads = limits->enough_lanes > 0 && !piece->whole_tokens ? MOST_LANE_HEADS : UINT32_MAX;
     while (!piece->whole_tokens && piece->lane_heads > 1 &&
            count_lanes(piece, units->count) < limits->enough_lanes)
         piece->lane_heads /= 2;
     piece->lane_tokens = 1;
-    if (limits->takes_tokens)
+    if (limits->token_slots > 0)
         share_lanes(piece, plan, limits);
 }
 

@@ -18,7 +18,8 @@ typedef struct rope2d_stage_limits {
     uint32_t vector_group; // and of one that takes vector units; 0: none does
     uint32_t tile_tokens;  // not 0: an invocation has as many tokens whole, of all tensors, however they lie
     uint32_t enough_lanes; // 0: an invocation has all heads; else fewer, until there are so many
-    bool takes_tokens;     // kernels have R_TOKENS_FLAG: an invocation may have several tokens
+    uint32_t token_slots;  // not 0: kernels have R_TOKENS_FLAG: an invocation may have several tokens, and of
+                           // so many tensors all
     uint32_t max_groups;   // in x and in y
     uint32_t offset_alignment; // bytes between tensors that share one buffer
     // Row numbers that a kernel can reach, and between the positions of two batch elements (0: shared): a

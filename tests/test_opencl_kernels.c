@@ -193,7 +193,7 @@ static const fault faults[] = {
      ROPE2D_F32,
      NULL},
     {"a swapped axis",
-     {{"R_UNIT_AXIS(word, 0u), a_pair", "1u - R_UNIT_AXIS(word, 0u), a_pair"},
+     {{"lane.axis, a_pair", "1u - lane.axis, a_pair"},
       {"R_UNIT_AXIS(word, 2u * run)", "1u - R_UNIT_AXIS(word, 2u * run)"},
       {"R_UNIT_AXIS(word, 2u * run + 1u)", "1u - R_UNIT_AXIS(word, 2u * run + 1u)"}},
      3,

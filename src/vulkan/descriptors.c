@@ -16,13 +16,15 @@ struct vulkan_window rope2d_vulkan_row_window(const rope2d_positions *positions,
 
 rope2d_stage_limits rope2d_vulkan_limits(const rope2d_plan *plan, const rope2d_positions *positions) {
     const rope2d_device_info *info = &plan->device->info;
+    const uint32_t slots =
+        rope2d_vulkan_of(plan->device)->layouts[plan->table_kind == ROPE2D_TABLE_TEXTURE].slots;
     rope2d_stage_limits limits = {
         .buffer_bytes = info->max_buffer_range,
-        .slots = rope2d_vulkan_of(plan->device)->layouts[plan->table_kind == ROPE2D_TABLE_TEXTURE].slots,
+        .slots = slots,
         .group_size = rope2d_vulkan_of(plan->device)->group_size,
         .vector_group = rope2d_vulkan_of(plan->device)->vector_group,
         .enough_lanes = rope2d_vulkan_of(plan->device)->enough_lanes,
-        .takes_tokens = info->is_software,
+        .token_slots = info->is_software ? slots : 0,
         .max_groups = info->max_groups,
         .offset_alignment = info->buffer_offset_alignment > 16 ? info->buffer_offset_alignment : 16,
         // A window may begin up to an alignment before its first row.
