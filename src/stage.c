@@ -13,8 +13,8 @@
 // Heads of an invocation where there are enough of them: more saves little.
 #define MOST_LANE_HEADS 8u
 // Heads of all its tokens that an invocation of a software device takes, while this many workgroups are left.
-#define ENOUGH_ROUNDS 16u
-#define ENOUGH_GROUPS 32u
+#define ENOUGH_ROUNDS 64u
+#define ENOUGH_GROUPS 16u
 
 // ---------------------------------------------------------------------------------------------- one side
 
