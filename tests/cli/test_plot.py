@@ -6,6 +6,8 @@ usage: test_plot.py ROPE2D GOLDEN
 """
 import json
 import math
+import shutil
+import subprocess
 import sys
 
 from runner import Runner
@@ -147,6 +149,17 @@ def check_drawing(runner):
                 runner.check(f"{kind}{ending} is the same again", first == second)
 
 
+def check_script(runner):
+    """A program elsewhere than it was built draws by the script that is installed with it, not by that of the sources."""
+    own = runner.path("rope2d")
+    shutil.copy(runner.program, own)
+    done = subprocess.run([own, "plot", "axes", "--folder", runner.path("own")], capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        runner.skip("a program elsewhere", "rope2d is installed")
+        return
+    runner.check("a program elsewhere takes no script of the sources", "share/rope2d/plot.py" in done.stderr, done.stderr)
+
+
 def main(arguments):
     if len(arguments) != 2:
         print(__doc__)
@@ -161,6 +174,7 @@ def main(arguments):
     check_decay(runner, names)
     check_axes(runner, names)
     check_drawing(runner)
+    check_script(runner)
     return runner.finish()
 
 

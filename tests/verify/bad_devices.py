@@ -85,6 +85,7 @@ def test(runner, verify, shim, vulkan_shim):
     result, report = verify(runner, "--case", "half f32:f32*", device="cpu,opencl:0", name="list.json")
     runner.check("a driver that crashes when listed is named", result.status == 3 and "listed its devices ended: signal 6"
                  in result.errors, result.errors)
+    runner.expect("and is not listed for others", ["verify", "--case", "half f32:f32*", "--device", "cpu"], 0)
     os.environ.update(VK_DRIVER_FILES="/nowhere", VK_ICD_FILENAMES="/nowhere")
     result, report = verify(runner, "--case", "half f32:f32*", device="all", name="list.json")
     runner.check("and hides no other", result.status == 1 and [one["device"] for one in report["devices"]] == ["cpu:0"]

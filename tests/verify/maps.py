@@ -123,7 +123,13 @@ def test(runner, verify, source):
 
 def merged(runner, chromium, report):
     """Side by side: a column of maps for each device of each machine."""
-    runner.expect("two machines", ["report", "merge", "hot.json", "hot.json", "--json", "both.json", "--html", "both.html"], 1)
+    for machine in ("desk", "phone"):
+        runner.path(machine).mkdir()
+        shutil.copy(runner.path("hot.json"), runner.path(machine))
+    runner.expect("two machines", ["report", "merge", "desk/hot.json", "phone/hot.json", "--json", "both.json", "--html", "both.html"],
+                  1)
+    dom = outputs.browse(runner, chromium, "both.html", "")
+    runner.check("files of one name are told apart", all(f">{machine}/hot.json cpu:0" in dom for machine in ("desk", "phone")))
     case = "interleaved f32:f32 buffer"
     told = look(runner, chromium, "both.html", "#filter=nothing%20of%20it&map=" + case.replace(" ", "%20"), "light")
     compare(runner, "both.html", told, [*report["devices"], *report["devices"]], case)

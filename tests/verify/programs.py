@@ -2,6 +2,7 @@
 """Programs as devices (--exec) and golden folders (--cases)."""
 import os
 import shlex
+import shutil
 import sys
 
 FEW = "half,two_angles,unrotated_ranges,rows,special_values,preset/dinov3"
@@ -41,7 +42,8 @@ def has_numpy():
 
 def test(runner, verify, source):
     golden(runner, verify, source)
-    for name, command, text in (("no {case}", "runner {out}", "must have {case} and {out}"), ("no {out}", "{case}", "must have")):
+    for name, command, text in (("no {case}", "runner {out}", "must have {case} and {out}"), ("no {out}", "{case}", "must have"),
+                                ("quotes", "runner \"{case}\" {out}", "no quotes")):
         runner.expect(f"--exec with {name}", ["verify", "--exec", command], 2, text)
     if not has_numpy():
         runner.skip("programs", "numpy is missing, which the example runner is written in")
@@ -85,6 +87,10 @@ def example(runner, source):
                  names == ["half", "unrotated_ranges", "rows", "two_angles", "special_values", "preset/dinov3",
                            *sorted(GOLDEN.split(","))], names)
     runner.check("controls are made for it, too", len(device["controls"]) == 6)
+    shutil.copytree(source / "tests" / "golden" / "dinov3", folder / "dinov3")
+    result, _ = run(runner, f"cd / && {command}", "--cases", os.path.relpath(folder / "dinov3", runner.folder), "--case", "golden/*")
+    runner.check("a program elsewhere finds a folder", result.status == 0, result.errors)
+    shutil.rmtree(folder / "dinov3")
     runner.check("nothing is left of its folders", not list(folder.iterdir()), list(folder.iterdir()))
     del os.environ["TMPDIR"]
 

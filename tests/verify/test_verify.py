@@ -247,6 +247,9 @@ def test_known(runner, source):
     runner.check("an entry that means no driver is stale", result.status == 0 and report["stale"] == [{**out_of_range, "entry": 2}]
                  and text in result.output.splitlines(), report["stale"])
     outputs.known(runner, source, report, text)
+    of_library = {**entry, "driver_from": "0.0.1", "driver_to": "1.99"}  # not the digits of an instruction set
+    _, report = verify(runner, "--case", FEW, "--expect", write("range.json", [of_library]))
+    runner.check("the CPU's driver is the library", any(one.get("unexpected_pass") for one in results_of(report).values()))
     _, report = verify(runner, "--case", FEW, "--expect", write("range.json", [out_of_range]))
     runner.check("other drivers are not meant", not any(one.get("unexpected_pass") for one in results_of(report).values()))
 

@@ -10,12 +10,18 @@
 
 #include "utf8.h"
 
+// What moves the cursor, and what turns the text around it from right to left.
+static bool is_control(uint32_t code) {
+    return (code < 0x20 && code != '\t') || (code >= 0x7f && code < 0xa0) || code == 0x61c ||
+           code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
 void make_printable(char *text) {
     uint32_t code;
     for (unsigned char *at = (unsigned char *)text; *at;) {
         size_t length = utf8_length(at, &code);
-        bool is_control = (code < 0x20 && code != '\t') || (code >= 0x7f && code < 0xa0);
-        if (length && !is_control) {
+        if (length && !is_control(code)) {
             at += length;
             continue;
         }

@@ -10,18 +10,14 @@
 #include <unistd.h>
 
 #include "message.h"
+#include "script.h"
 
 enum { MOST_ARGUMENTS = 8 };
 
-// The tool lies beside the sources, or where it was installed.
-static const char *find_tool(void) {
-    static const char *const places[] = {PLOT_TOOL_SOURCE, PLOT_TOOL_INSTALLED};
-    return access(places[0], R_OK) == 0 ? places[0] : places[1];
-}
-
 // Runs the tool with `input` as its standard input, and returns its exit status.
 static int run_tool(FILE *input, const char *const *options) {
-    const char *arguments[MOST_ARGUMENTS + 3] = {PLOT_PYTHON, find_tool()};
+    const char *arguments[MOST_ARGUMENTS + 3] = {PLOT_PYTHON,
+                                                 script_path(PLOT_TOOL_SOURCE, PLOT_TOOL_INSTALLED)};
     for (int i = 0; i < MOST_ARGUMENTS && options[i]; ++i)
         arguments[i + 2] = options[i];
     fflush(stdout); // what the tool prints comes after it

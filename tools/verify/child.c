@@ -239,7 +239,7 @@ static void end_group(const struct child *child, int *status) {
 static void describe(const struct child *child, double seconds, int status, struct child_end *end) {
     char what[64];
     if (end->fate == CHILD_HUNG)
-        snprintf(what, sizeof what, "no answer for %.0f s", seconds);
+        snprintf(what, sizeof what, "no answer for %g s", seconds);
     else if (end->fate == CHILD_STOPPED)
         snprintf(what, sizeof what, "stopped");
     else if (WIFSIGNALED(status))

@@ -7,7 +7,9 @@
 
 #include "../cli/json_read.h"
 #include "../cli/message.h"
+#include "../cli/script.h"
 #include "child.h"
+#include "folder.h"
 #include "interrupt.h"
 #include "text_file.h"
 #include "worker.h"
@@ -38,27 +40,13 @@ static void hear_line(void *user, const char *text) {
     cJSON_Delete(line);
 }
 
-// The tool lies beside the sources, or where it was installed.
-static const char *find_tool(void) {
-    static const char *const places[] = {COMPILE_TOOL_SOURCE, COMPILE_TOOL_INSTALLED};
-    return text_file_is_there(places[0]) ? places[0] : places[1];
-}
-
-static char *whole_path(const char *program) {
-#ifdef _WIN32
-    (void)program;
-    return NULL;
-#else
-    return realpath(program, NULL); // another process's /proc/self is another program
-#endif
-}
-
 static int run_tool(const struct verify_options *options, cJSON *compiled, struct progress *progress) {
     char descriptor[16];
-    char *program = whole_path(options->program);
+    char *program = folder_whole_path(options->program); // another process's /proc/self is another program
     struct hearing hearing = {compiled, progress};
     struct child_end end = {.fate = CHILD_NOT_STARTED};
-    const char *const arguments[] = {"python3",  find_tool(),
+    const char *tool = script_path(COMPILE_TOOL_SOURCE, COMPILE_TOOL_INSTALLED);
+    const char *const arguments[] = {"python3",  tool,
                                      program,    "--descriptor",
                                      descriptor, options->level == VERIFY_QUICK ? "--quick" : NULL,
                                      NULL};
@@ -72,7 +60,7 @@ static int run_tool(const struct verify_options *options, cJSON *compiled, struc
     if (end.fate == CHILD_DONE && !end.status)
         return STATUS_OK;
     if (!interrupt_came())
-        message("%s: %s", find_tool(),
+        message("%s: %s", tool,
                 *end.text ? end.text
                           : "python3, which compiles for hardware that is not here, does not start");
     return STATUS_DEVICE;

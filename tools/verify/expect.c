@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../cli/message.h"
+#include "config.h"
 #include "device_match.h"
 #include "execute.h"
 #include "text_file.h"
@@ -70,10 +71,19 @@ int expect_read(const char *path, cJSON **list) {
     return result;
 }
 
+// The number that a range is held against. The CPU's driver is the library; some name themselves without one.
+static const char *driver_version(const cJSON *device) {
+    static const char digits[] = "0123456789";
+    const char *driver = summary_text(device, "driver");
+    if (strncmp(summary_text(device, "device"), "cpu:", 4) == 0)
+        return ROPE2D_VERSION;
+    return strpbrk(driver, digits) ? driver : summary_text(device, "driver_version");
+}
+
 static bool applies(const cJSON *entry, const cJSON *device, const cJSON *result) {
     const char *from = summary_text(entry, "driver_from"), *to = summary_text(entry, "driver_to");
     return device_matches(device, summary_text(entry, "device")) &&
-           device_version_between(summary_text(device, "driver"), *from ? from : NULL, *to ? to : NULL) &&
+           device_version_between(driver_version(device), *from ? from : NULL, *to ? to : NULL) &&
            verify_name_matches(summary_text(result, "name"), summary_text(entry, "case"));
 }
 

@@ -86,6 +86,11 @@ const char *folder_name(const char *path) {
 
 #ifdef _WIN32
 
+char *folder_whole_path(const char *path) {
+    (void)path;
+    return NULL;
+}
+
 bool folder_make_own(char path[FOLDER_PATH_SIZE]) {
     (void)path;
     return false;
@@ -101,6 +106,10 @@ void folder_remove(const char *path) {
 }
 
 #else
+
+char *folder_whole_path(const char *path) {
+    return realpath(path, NULL);
+}
 
 bool folder_make_own(char path[FOLDER_PATH_SIZE]) {
     const char *where = getenv("TMPDIR");

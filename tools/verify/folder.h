@@ -16,6 +16,8 @@ void folder_free_cases(char **paths, size_t count);
 
 // The last part of a path.
 const char *folder_name(const char *path);
+// From / on, without links; the caller frees it. NULL where there is none.
+char *folder_whole_path(const char *path);
 
 // A folder that nobody else can guess or enter, in $TMPDIR or /tmp. False when there is none to be had.
 bool folder_make_own(char path[FOLDER_PATH_SIZE]);

@@ -2,6 +2,7 @@
 #include "golden.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../../tests/harness/digest.h"
@@ -76,9 +77,13 @@ static void run_program(const struct golden_run *run, const struct golden_case *
                         struct rotated *rotated, struct child_end *end) {
     char out[FOLDER_PATH_SIZE];
     *end = (struct child_end){.fate = CHILD_DONE, .status = -1, .text = "no temporary folder, or no memory"};
-    if (!rotated_allocate(golden, rotated) || !folder_make_own(out))
+    char *folder = folder_whole_path(run->folder); // a program may go to a folder of its own first
+    if (!folder || !rotated_allocate(golden, rotated) || !folder_make_own(out)) {
+        free(folder);
         return;
-    program_run(run->command, run->folder, out, run->seconds, end);
+    }
+    program_run(run->command, folder, out, run->seconds, end);
+    free(folder);
     for (uint32_t i = 0; i < JOB_TENSORS && !end->status; ++i)
         if (!read_output(out, i, golden, rotated->outputs[i], end))
             end->status = -1;

@@ -67,13 +67,14 @@ static int list_backend(const char *program, double seconds, rope2d_backend back
     return hearing.result;
 }
 
-int listing_make(const char *program, double seconds, struct listing *listing) {
+int listing_make(const char *program, double seconds, const char *device, struct listing *listing) {
     *listing = (struct listing){0};
     if (!program)
         return devices_find(&listing->devices);
     int result = STATUS_OK;
     for (int backend = 0; backend < ROPE2D_BACKEND_COUNT && !result; ++backend)
-        result = list_backend(program, seconds, (rope2d_backend)backend, listing);
+        if (strstr(device, "all") || strstr(device, backend_names[backend]))
+            result = list_backend(program, seconds, (rope2d_backend)backend, listing);
     if (result) {
         message("no memory for the list of devices");
         devices_free(&listing->devices);

@@ -12,9 +12,9 @@ struct listing {
     bool is_broken[ROPE2D_BACKEND_COUNT]; // its process crashed or hung: `missing` tells how
 };
 
-// Returns an exit status, having said what is wrong. devices_free frees the list. Without a program it lists
-// in this process.
-int listing_make(const char *program, double seconds, struct listing *listing);
+// Of the backends that `device`, as --device has it, names. Returns an exit status, having said what is
+// wrong. devices_free frees the list. Without a program it lists all, in this process.
+int listing_make(const char *program, double seconds, const char *device, struct listing *listing);
 
 // The child's side: one line of JSON for each device to the descriptor. Returns an exit status.
 int listing_child(rope2d_backend backend);

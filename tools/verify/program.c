@@ -11,8 +11,26 @@
 
 enum { SIGNALLED = 128 }; // what a shell adds to a signal's number
 
+static bool is_quoted(const char *command, const char *word) {
+    const char *at = command;
+    while ((at = strstr(at, word)) != NULL) {
+        const char after = at[strlen(word)];
+        if (at > command && after == at[-1] && (after == '"' || after == '\''))
+            return true;
+        ++at;
+    }
+    return false;
+}
+
 int program_check(const char *command) {
-    if (!command || (strstr(command, "{case}") && strstr(command, "{out}")))
+    if (!command)
+        return STATUS_OK;
+    if (is_quoted(command, "{case}") || is_quoted(command, "{out}")) {
+        message("--exec %s: {case} and {out} must have no quotes around them: they become quoted paths",
+                command);
+        return STATUS_USAGE;
+    }
+    if (strstr(command, "{case}") && strstr(command, "{out}"))
         return STATUS_OK;
     message("--exec %s: must have {case} and {out}, which become folders", command);
     return STATUS_USAGE;

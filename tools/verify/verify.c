@@ -276,11 +276,10 @@ static void list_skips(struct verify *verify) {
 
 static int choose_devices(struct verify *verify) {
     const struct verify_options *options = &verify->options;
-    int result =
-        listing_make(options->in_process ? NULL : options->program, options->seconds, &verify->listing);
-    return result ? result
-                  : devices_choose_among(&verify->listing.devices, options->device ? options->device : "all",
-                                         false, &verify->list);
+    const char *device = options->device ? options->device : "all";
+    int result = listing_make(options->in_process ? NULL : options->program, options->seconds, device,
+                              &verify->listing);
+    return result ? result : devices_choose_among(&verify->listing.devices, device, false, &verify->list);
 }
 
 // A backend whose devices cannot even be listed.
