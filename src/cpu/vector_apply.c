@@ -15,6 +15,9 @@
 #define GROUP_HEADS    2
 #define GROUP_BYTES    704 // where these are more; of bf16, which takes long to turn, twice as many
 #define FETCHED_TOKENS 2
+// Of places that lines of the nearest cache are told apart by, and about a page of them.
+#define ALIAS_DISTANCE ((uintptr_t)1 << 28)
+#define ALIAS_BYTES    4096
 
 // Heads whose tables are found together: those of a tile of tokens, or where each head has frequencies of
 // its own, some heads of a token.
@@ -370,6 +373,12 @@ static int64_t apart(const unsigned char *from, const unsigned char *to, uint32_
     return (uintptr_t)to < (uintptr_t)from || bytes % element != 0 ? -1 : (int64_t)(bytes / element);
 }
 
+// Whether processors take the lines of one tensor for those of the other: some tell them apart by a hash of
+// the address's lower 28 bits, so that each pushes the other's out of the nearest cache.
+static bool alias(const unsigned char *a, const unsigned char *b) {
+    return (((uintptr_t)b - (uintptr_t)a + ALIAS_BYTES / 2) & (ALIAS_DISTANCE - 1)) < ALIAS_BYTES;
+}
+
 // Two tensors of one head each as one of two heads, so that a token's table is read once for both.
 static bool join(const rope2d_cpu_job *job, rope2d_checked_tensor *joined) {
     const uint32_t element = rope2d_element_size(job->plan->in);
@@ -377,7 +386,8 @@ static bool join(const rope2d_cpu_job *job, rope2d_checked_tensor *joined) {
     const rope2d_checked_tensor *b = &job->work->tensors[job->work->tensor_count - 1];
     if (job->work->tensor_count != 2 || a->heads != 1 || b->heads != 1 || a->in_place != b->in_place ||
         a->in.token_stride != b->in.token_stride || a->in.batch_stride != b->in.batch_stride ||
-        a->out.token_stride != b->out.token_stride || a->out.batch_stride != b->out.batch_stride)
+        a->out.token_stride != b->out.token_stride || a->out.batch_stride != b->out.batch_stride ||
+        (a->in_place && alias(a->in.first, b->in.first)))
         return false;
     const bool swaps = (uintptr_t)b->in.first < (uintptr_t)a->in.first;
     *joined = swaps ? *b : *a;
