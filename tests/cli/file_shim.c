@@ -244,6 +244,8 @@ OF_FILE(int (*call)(int, mode_t), int, fchmod, "fchmod", (int file, mode_t mode)
 OF_FILE(int (*call)(int, struct stat *), int, fstat, "fstat64", (int file, struct stat *info), (file, info))
 OF_PATH(int (*call)(const char *, struct stat *), stat, "stat64", (const char *path, struct stat *info),
         (path, info))
+OF_PATH(int (*call)(const char *, struct stat *), lstat, "lstat64", (const char *path, struct stat *info),
+        (path, info))
 OF_PATH(int (*call)(const char *, mode_t), chmod, "chmod", (const char *path, mode_t mode), (path, mode))
 OF_PATH(int (*call)(const char *), unlink, "unlink", (const char *path), (path))
 OF_PATH(int (*call)(const char *), rmdir, "rmdir", (const char *path), (path))

@@ -9,6 +9,8 @@ import subprocess
 
 import numpy as np
 
+from runner import as_nobody
+
 # Recorded outputs in fp32 are followed this closely when the angle is formed in fp32.
 FP32_LIMIT = 4e-6
 LINE = re.compile(r"^ok   (\S+) +(\S+) +(\S+) +within (\S+) of")
@@ -131,6 +133,25 @@ def check_bad_cases(runner):
     runner.expect("no case", ["check", "empty"], 2, "holds no case.json")
 
 
+def check_unseen(runner):
+    """What cannot be looked into is no folder without a case."""
+    folder = runner.path("unseen")
+    for name in ("good", "closed"):
+        copied(runner, f"unseen/{name}")
+    runner.folder.chmod(0o755)
+    (folder / "closed").chmod(0)
+    runner.expect("a folder that may not be entered", ["check", folder], 2, "ok   good", "FAIL closed", "1 passed, 1 failed",
+                  f"{folder}/closed/case.json: Permission denied", before=as_nobody)
+    shutil.rmtree(folder / "closed")
+    (folder / "link").mkdir()
+    (folder / "link" / "case.json").symlink_to("nowhere")
+    (folder / "gone").symlink_to("nowhere")
+    (folder / "README").write_text("is none")
+    (folder / "empty").mkdir()
+    runner.expect("links that lead nowhere", ["check", folder], 2, "ok   good", "FAIL link", "FAIL gone", "1 passed, 2 failed",
+                  f"{folder}/link/case.json: No such file")
+
+
 def check_loud_names(runner):
     """A folder's name neither speaks to the terminal, nor makes lines, nor is a command in the line that repeats a failure."""
     folder = copied(runner, "evil\x1b[31mX")
@@ -175,5 +196,6 @@ def test(runner):
     check_all(runner)
     check_wrong_conventions(runner)
     check_bad_cases(runner)
+    check_unseen(runner)
     check_loud_names(runner)
     check_demo(runner)

@@ -6,6 +6,8 @@ import shutil
 import struct
 import sys
 
+from runner import as_nobody
+
 # A program that gives what the folder has recorded, and does what its first argument says with it.
 COPIER = """import pathlib, struct, sys
 how, count, case, out = sys.argv[1:]
@@ -30,6 +32,7 @@ def test(runner, verify, _source):
     cut(runner, verify)
     words(runner, verify)
     programs(runner)
+    unseen(runner)
     more(runner, verify)
     foreign(runner, verify)
     readable(runner)
@@ -127,6 +130,23 @@ def more(runner, verify):
         with open(case / "case.json", "ab") as file:
             file.write(behind.encode())
         runner.expect(f"{name} behind case.json", ["check", case, "--device", "cpu"], status, *["is not JSON at"] * (status == 2))
+
+
+def unseen(runner):
+    """What cannot be looked into fails, and is not left out."""
+    folder = runner.path("unseen")
+    for name in ("good", "closed"):
+        shutil.copytree(runner.golden / "su_canonical", folder / name)
+    options = ["verify", "--device", "cpu", "--cases", folder, "--case", "golden/*"]
+    runner.folder.chmod(0o755)
+    (folder / "closed").chmod(0)
+    runner.expect("a folder that may not be entered", options, 1, "golden/closed f32:f32 buffer: failed", "1 passed, 1 failed",
+                  before=as_nobody)
+    shutil.rmtree(folder / "closed")
+    (folder / "link").mkdir()
+    (folder / "link" / "case.json").symlink_to("nowhere")
+    (folder / "README").write_text("is none")
+    runner.expect("a case.json that is a link to nothing", options, 1, "golden/link f32:f32 buffer: failed", "1 passed, 1 failed")
 
 
 def foreign(runner, verify):

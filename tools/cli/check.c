@@ -59,7 +59,7 @@ static int by_name(const void *a, const void *b) {
 
 // A folder that is a case, or those in it that are.
 static int find_cases(const char *folder, struct folders *folders) {
-    if (golden_case_is_there(folder))
+    if (golden_case_may_be_there(folder))
         return add_folder(folders, folder, "");
     DIR *directory = opendir(folder);
     if (!directory) {
@@ -73,7 +73,7 @@ static int find_cases(const char *folder, struct folders *folders) {
         if (*entry->d_name == '.')
             continue;
         result = add_folder(folders, folder, entry->d_name);
-        if (!result && !golden_case_is_there(folders->paths[folders->count - 1]))
+        if (!result && !golden_case_may_be_there(folders->paths[folders->count - 1]))
             free(folders->paths[--folders->count]);
     }
     if (!result && errno) { // of readdir: what it did not list would not be checked

@@ -44,7 +44,7 @@ int folder_find_cases(const char *folder, char ***paths, size_t *count) {
     char path[FOLDER_PATH_SIZE];
     *paths = NULL;
     *count = 0;
-    if (golden_case_is_there(folder))
+    if (golden_case_may_be_there(folder))
         return append(paths, count, folder);
     DIR *directory = opendir(folder);
     if (!directory) {
@@ -53,9 +53,17 @@ int folder_find_cases(const char *folder, char ***paths, size_t *count) {
     }
     int result = STATUS_OK;
     errno = 0;
-    for (struct dirent *entry; !result && (entry = readdir(directory)) != NULL; errno = 0)
-        if (*entry->d_name != '.' && join(folder, entry->d_name, path) && golden_case_is_there(path))
+    for (struct dirent *entry; !result && (entry = readdir(directory)) != NULL; errno = 0) {
+        if (*entry->d_name == '.')
+            continue;
+        if (!join(folder, entry->d_name, path)) {
+            message("%s/%s: the path must be shorter than %d characters", folder, entry->d_name,
+                    FOLDER_PATH_SIZE);
+            result = STATUS_USAGE;
+        } else if (golden_case_may_be_there(path)) {
             result = append(paths, count, path);
+        }
+    }
     if (!result && errno) { // of readdir: what it did not list would not be run
         message("%s: %s", folder, strerror(errno));
         result = STATUS_USAGE;
