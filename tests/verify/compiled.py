@@ -48,7 +48,8 @@ def test(runner, verify, source):
     reported(runner, verify, source)
     missing(runner, verify)
     meddled(runner, source)
-    runner.expect("--compile-only with a device", ["verify", "--compile-only", "--device", "cpu"], 2, "runs nothing")
+    for option, value in (("--device", "cpu"), ("--case", "half"), ("--cases", runner.golden), ("--repeat", "1")):
+        runner.expect(f"--compile-only with {option}", ["verify", "--compile-only", "--quick", option, value], 2, "runs nothing")
 
 
 def listings(runner, source):

@@ -32,6 +32,7 @@ def test(runner, verify, _source):
     cut(runner, verify)
     words(runner, verify)
     programs(runner)
+    shifted(runner)
     unseen(runner)
     more(runner, verify)
     foreign(runner, verify)
@@ -130,6 +131,23 @@ def more(runner, verify):
         with open(case / "case.json", "ab") as file:
             file.write(behind.encode())
         runner.expect(f"{name} behind case.json", ["check", case, "--device", "cpu"], status, *["is not JSON at"] * (status == 2))
+
+
+def shifted(runner):
+    """A folder that comes or goes while cases run does not give its verdict to another."""
+    folder, script = runner.path("shifted"), runner.path("copier.py")
+    for name in ("a", "b", "c"):
+        shutil.copytree(runner.golden / "su_canonical", folder / name)
+    spoil(folder / "b" / "q_out.npy")
+    shutil.copytree(runner.golden / "su_canonical", runner.path("later"))
+    command = "; ".join((shlex.join(["mv", "-T", str(runner.path("later")), str(folder / "0")]), shlex.join(["rm", "-rf", str(folder / "c")]),
+                         shlex.join([sys.executable, str(script), "plain", str(runner.path("shifted.calls"))]) + " {case} {out}"))
+    runner.run("verify", "--exec", command, "--cases", folder, "--case", "golden/*", "--json", "shifted.json")
+    got = [(one["name"].split()[0], one["verdict"], one["text"]) for one in
+           json.loads(runner.path("shifted.json").read_text())["devices"][0]["results"]]
+    runner.check("folders that come and go", [one[:2] for one in got] == [("golden/a", "passed"), ("golden/b", "failed"),
+                                                                         ("golden/c", "failed")]
+                 and got[2][2] == "the folder of cases does not have it any more", got)
 
 
 def unseen(runner):

@@ -45,6 +45,7 @@ def test(runner, verify, source):
     for name, command, text in (("no {case}", "runner {out}", "must have {case} and {out}"), ("no {out}", "{case}", "must have"),
                                 ("quotes", "runner \"{case}\" {out}", "no quotes")):
         runner.expect(f"--exec with {name}", ["verify", "--exec", command], 2, text)
+    statuses(runner)
     if not has_numpy():
         runner.skip("programs", "numpy is missing, which the example runner is written in")
         return
@@ -65,6 +66,16 @@ def golden(runner, verify, source):
     runner.check("a folder that cannot be read fails", result.status == 1 and
                  [one["verdict"] for one in report["devices"][0]["results"]] == ["failed"])
     runner.expect("no such folder", ["verify", "--device", "cpu", "--cases", "nowhere"], 2, "nowhere: No such file")
+
+
+def statuses(runner):
+    """What a shell's exit status says of a command: 128 and more are signals, as far as there are so many."""
+    for command, verdict, text in (("exit 255", "failed", "exit status 255"), ("exit 128", "failed", "exit status 128"),
+                                   ("sh -c 'kill -SEGV $$'; exit $?", "crashed", "exit status 139"),
+                                   ("kill -KILL $$", "crashed", "signal 9")):
+        _, device = run(runner, f"{command} # {{case}} {{out}}", "--case", "half", name="status.json")
+        got = [(one["verdict"], text in one["text"]) for one in device["results"]]
+        runner.check(f"a program's end: {command}", got == [(verdict, True)], device["results"])
 
 
 def run(runner, command, *options, name="program.json"):

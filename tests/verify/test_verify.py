@@ -106,6 +106,8 @@ def test_options(runner, _source):
     for nothing in ("nothing_of_that_name", "control: swapped axes", "golden/*"):
         runner.expect(f"no such case: {nothing}", ["verify", "--device", "cpu", "--case", nothing, "--json", "nothing.json"], 2,
                       f"--case {nothing}: matches no case")
+    runner.expect("beside one that is there", ["verify", "--device", "cpu", "--case", "half,nosuch,odd_gaps", "--json", "nothing.json"],
+                  2, "--case nosuch: matches no case")
     runner.check("nothing was begun", not runner.path("nothing.json").exists())
     for other in ("half * bound-at-alignment", "half f32:f32 texture"):
         runner.expect(f"a case of other devices: {other}", ["verify", "--device", "cpu", "--case", other], 1,

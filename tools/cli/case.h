@@ -25,8 +25,8 @@ struct golden_case {
 int golden_case_read(const char *folder, struct golden_case *golden);
 void golden_case_free(struct golden_case *golden);
 
-// False when the folder surely holds no case.json. True when it does, and when nobody can tell, as of a folder
-// that may not be entered or of a link that leads nowhere: then golden_case_read says why.
+// False when the folder surely holds no case.json. True when it does, and when nobody can tell, as of a
+// folder that may not be entered or of a link that leads nowhere: then golden_case_read says why.
 bool golden_case_may_be_there(const char *folder);
 
 #endif

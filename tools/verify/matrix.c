@@ -293,20 +293,46 @@ bool verify_name_matches(const char *name, const char *patterns) {
     return false;
 }
 
-int verify_check_patterns(const char *patterns, const char *folder) {
-    bool is_there = false;
-    // With textures what lies in a buffer without may lie in a texture, under another name.
-    for (int has_textures = 0; has_textures < 2 && !is_there; ++has_textures) {
-        const struct verify_matrix_params params = {VERIFY_FULL, has_textures != 0, true, false, folder};
-        struct verify_matrix matrix;
-        int result = verify_matrix_make(&matrix, &params);
-        for (size_t i = 0; i < matrix.count && !is_there; ++i)
-            is_there = matrix.tasks[i].control < 0 && verify_name_matches(matrix.tasks[i].name, patterns);
-        verify_matrix_free(&matrix);
-        if (result)
-            return result;
+static bool names_a_case(const struct verify_matrix *matrix, const char *pattern) {
+    for (size_t i = 0; i < matrix->count; ++i)
+        if (matrix->tasks[i].control < 0 && verify_name_matches(matrix->tasks[i].name, pattern))
+            return true;
+    return false;
+}
+
+// Each for itself: one that is spelled wrong is no less wrong beside others.
+static int check_each(const struct verify_matrix *matrices, const char *patterns) {
+    char *list = malloc(strlen(patterns) + 1), *pattern = list, *end;
+    int result = STATUS_OK;
+    if (!list) {
+        message("no memory for --case");
+        return STATUS_DEVICE;
     }
-    if (!is_there)
-        message("--case %s: matches no case", patterns);
-    return is_there ? STATUS_OK : STATUS_USAGE;
+    memcpy(list, patterns, strlen(patterns) + 1);
+    for (; pattern && !result; pattern = end) {
+        end = strchr(pattern, ',');
+        if (end)
+            *end++ = '\0';
+        if (!names_a_case(&matrices[0], pattern) && !names_a_case(&matrices[1], pattern)) {
+            message("--case %s: matches no case", pattern);
+            result = STATUS_USAGE;
+        }
+    }
+    free(list);
+    return result;
+}
+
+int verify_check_patterns(const char *patterns, const char *folder) {
+    struct verify_matrix matrices[2] = {{0}};
+    int result = STATUS_OK;
+    // With textures what lies in a buffer without may lie in a texture, under another name.
+    for (int i = 0; i < 2 && !result; ++i) {
+        const struct verify_matrix_params params = {VERIFY_FULL, i != 0, true, false, folder};
+        result = verify_matrix_make(&matrices[i], &params);
+    }
+    if (!result)
+        result = check_each(matrices, patterns);
+    for (int i = 0; i < 2; ++i)
+        verify_matrix_free(&matrices[i]);
+    return result;
 }

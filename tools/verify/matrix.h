@@ -74,8 +74,8 @@ extern const char *const verify_variation_names[]; // with the space before; tha
 // pattern without * and without a space names a case whatever its types and table.
 bool verify_name_matches(const char *name, const char *patterns);
 
-// Refuses patterns that name no case of any level on any device; the folder is that of golden cases. Returns
-// an exit status, having said what is wrong.
+// Refuses patterns of which one names no case of any level on any device; the folder is that of golden cases.
+// Returns an exit status, having said what is wrong.
 int verify_check_patterns(const char *patterns, const char *folder);
 
 #endif

@@ -9,7 +9,7 @@
 #include "../cli/quote.h"
 #include "exchange.h"
 
-enum { SIGNALLED = 128 }; // what a shell adds to a signal's number
+enum { SIGNALLED = 128, MOST_SIGNALS = 64 }; // a shell adds the former to a signal's number
 
 static bool is_quoted(const char *command, const char *word) {
     const char *at = command;
@@ -65,7 +65,7 @@ void program_run(const char *command, const char *folder, const char *out, doubl
     *end = (struct child_end){.fate = CHILD_NOT_STARTED, .status = -1};
     if (filled)
         child_run(arguments, "", seconds, NULL, NULL, end);
-    if (end->fate == CHILD_DONE && end->status > SIGNALLED)
+    if (end->fate == CHILD_DONE && end->status > SIGNALLED && end->status <= SIGNALLED + MOST_SIGNALS)
         end->fate = CHILD_CRASHED;
     if (end->fate != CHILD_DONE)
         end->status = -1;

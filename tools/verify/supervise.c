@@ -62,14 +62,29 @@ static void hear_text(void *user, const char *text) {
     cJSON_Delete(line);
 }
 
-static char *list_tasks(const size_t *tasks, size_t count) {
-    enum { LONGEST = 24 };
+static struct verify_wanted *name_tasks(const struct verify_matrix *matrix, const size_t *tasks,
+                                        size_t count) {
+    struct verify_wanted *wanted = calloc(count + 1, sizeof *wanted);
+    for (size_t i = 0; wanted && i < count; ++i) {
+        wanted[i].number = tasks[i];
+        memcpy(wanted[i].name, matrix->tasks[tasks[i]].name, sizeof wanted[i].name);
+    }
+    return wanted;
+}
+
+static char *list_tasks(const struct verify_wanted *wanted, size_t count) {
+    enum { LONGEST = 6 * VERIFY_NAME_SIZE + 32 }; // a character of JSON has six at most
     char *text = malloc(count * LONGEST + 1);
     size_t used = 0;
     if (text)
         *text = '\0';
-    for (size_t i = 0; text && i < count; ++i)
-        used += (size_t)snprintf(text + used, LONGEST, "%zu\n", tasks[i]);
+    for (size_t i = 0; text && i < count; ++i) {
+        cJSON *name = cJSON_CreateString(wanted[i].name);
+        char *quoted = cJSON_PrintUnformatted(name);
+        used += (size_t)snprintf(text + used, LONGEST, "[%zu,%s]\n", wanted[i].number, quoted ? quoted : "0");
+        cJSON_free(quoted);
+        cJSON_Delete(name);
+    }
     return text;
 }
 
@@ -80,19 +95,22 @@ static void run_batch(struct verify_supervisor *supervisor, const size_t *tasks,
     const char *arguments[VERIFY_WORKER_ARGUMENTS + 3] = {supervisor->program};
     *end = (struct child_end){.fate = CHILD_NOT_STARTED};
     supervisor->has_begun = supervisor->is_open = false;
-    if (supervisor->in_process || supervisor->job.command) {
+    struct verify_wanted *wanted = name_tasks(supervisor->matrix, tasks, count);
+    if (wanted && (supervisor->in_process || supervisor->job.command)) {
         end->fate = CHILD_DONE;
-        end->status = verify_work(&supervisor->job, tasks, count, hear, supervisor);
+        end->status = verify_work(&supervisor->job, wanted, count, hear, supervisor);
+        free(wanted);
         return;
     }
     verify_worker_arguments(&supervisor->job, texts);
     for (size_t i = 0; i < VERIFY_WORKER_ARGUMENTS; ++i)
         arguments[i + 1] = texts[i];
     arguments[VERIFY_WORKER_ARGUMENTS + 1] = supervisor->job.cases ? supervisor->job.cases : "";
-    char *input = list_tasks(tasks, count);
+    char *input = wanted ? list_tasks(wanted, count) : NULL;
     if (input)
         child_run(arguments, input, supervisor->seconds, hear_text, supervisor, end);
     free(input);
+    free(wanted);
 }
 
 static bool ended_badly(const struct verify_supervisor *supervisor, const struct child_end *end) {

@@ -8,8 +8,6 @@
 
 #include "worker.h"
 
-enum { VERIFY_BATCH = 160 };
-
 struct verify_supervisor {
     const char *program; // this one
     struct verify_job job;

@@ -112,8 +112,11 @@ static int run(int argc, char **argv) {
         return STATUS_USAGE;
     }
     chosen->compile |= chosen->compile_only;
-    if (chosen->compile_only && (chosen->command || chosen->device || chosen->require)) {
-        message("--compile-only runs nothing: --device, --exec and --require exclude it");
+    if (chosen->compile_only &&
+        (chosen->command || chosen->device || chosen->require || chosen->cases || chosen->folder || repeat)) {
+        message(
+            "--compile-only runs nothing: --device, --exec, --require, --case, --cases and --repeat exclude "
+            "it");
         return STATUS_USAGE;
     }
     chosen->level = quick ? VERIFY_QUICK : full ? VERIFY_FULL : VERIFY_USUAL;

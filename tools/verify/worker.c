@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../cli/json_read.h"
 #include "../cli/message.h"
 #include "../cli/options.h"
 #include "compile_vulkan.h"
@@ -28,21 +29,41 @@ static bool is_lost(const cJSON *result) {
     return verdict && strcmp(verdict, VERDICT_LOST) == 0;
 }
 
-static void run_tasks(struct verify_bench *bench, const struct verify_matrix *matrix, const size_t *tasks,
-                      size_t count, verify_say_fn *fn, void *user) {
+// NULL when it is not there any more.
+static const struct verify_task *find_task(const struct verify_matrix *matrix,
+                                           const struct verify_wanted *wanted) {
+    const struct verify_task *tasks = matrix->tasks;
+    if (wanted->number < matrix->count && strcmp(tasks[wanted->number].name, wanted->name) == 0)
+        return &tasks[wanted->number];
+    for (size_t i = 0; i < matrix->count; ++i)
+        if (strcmp(tasks[i].name, wanted->name) == 0)
+            return &tasks[i];
+    return NULL;
+}
+
+static cJSON *miss(const char *name) {
+    cJSON *result = cJSON_CreateObject();
+    cJSON_AddStringToObject(result, "name", name);
+    cJSON_AddStringToObject(result, "verdict", VERDICT_FAILED);
+    cJSON_AddStringToObject(result, "text", "the folder of cases does not have it any more");
+    return result;
+}
+
+static void run_tasks(struct verify_bench *bench, const struct verify_matrix *matrix,
+                      const struct verify_wanted *wanted, size_t count, verify_say_fn *fn, void *user) {
     for (size_t i = 0; i < count; ++i) {
-        if (tasks[i] >= matrix->count ||
-            !say(fn, user, "begin", cJSON_CreateNumber((double)tasks[i]), 0, false))
+        const struct verify_task *task = find_task(matrix, &wanted[i]);
+        if (!say(fn, user, "begin", cJSON_CreateNumber((double)wanted[i].number), 0, false))
             return;
-        cJSON *result = verify_execute(bench, &matrix->tasks[tasks[i]]);
+        cJSON *result = task ? verify_execute(bench, task) : miss(wanted[i].name);
         bool stops = !result || is_lost(result);
-        if (!say(fn, user, "result", result, tasks[i], true) || stops)
+        if (!say(fn, user, "result", result, wanted[i].number, true) || stops)
             return;
     }
 }
 
-int verify_work(const struct verify_job *job, const size_t *tasks, size_t count, verify_say_fn *fn,
-                void *user) {
+int verify_work(const struct verify_job *job, const struct verify_wanted *wanted, size_t count,
+                verify_say_fn *fn, void *user) {
     static struct verify_bench bench;
     struct verify_matrix matrix = {0};
     memset(&bench, 0, sizeof bench);
@@ -63,7 +84,7 @@ int verify_work(const struct verify_job *job, const size_t *tasks, size_t count,
         say(fn, user, "status", cJSON_CreateString(text), 0, false);
     } else if (say(fn, user, "facts",
                    job->command ? facts_of_program(job->command) : facts_of(bench.device.device), 0, false)) {
-        run_tasks(&bench, &matrix, tasks, count, fn, user);
+        run_tasks(&bench, &matrix, wanted, count, fn, user);
     }
     verify_bench_close(&bench);
     verify_matrix_free(&matrix);
@@ -87,19 +108,25 @@ static bool write_line(void *user, const cJSON *line) {
     return good;
 }
 
-static size_t *read_tasks(size_t *count) {
-    enum { MOST = 1 << 16 };
-    size_t *tasks = calloc(MOST, sizeof *tasks);
-    char text[32];
-    uint64_t number;
+static struct verify_wanted *read_wanted(size_t *count) {
+    enum { MOST = VERIFY_BATCH, LONGEST = 6 * VERIFY_NAME_SIZE + 32 }; // of JSON
+    struct verify_wanted *wanted = calloc(MOST, sizeof *wanted);
+    char text[LONGEST];
+    bool is_good = true;
     *count = 0;
-    while (tasks && *count < MOST && fgets(text, sizeof text, stdin)) {
-        text[strcspn(text, "\n")] = '\0';
-        if (!parse_count(text, 0, SIZE_MAX, &number))
-            break;
-        tasks[(*count)++] = (size_t)number;
+    while (wanted && is_good && *count < MOST && fgets(text, sizeof text, stdin)) {
+        cJSON *line = json_read(text, strlen(text), NULL);
+        const cJSON *number = cJSON_GetArrayItem(line, 0);
+        const char *name = cJSON_GetStringValue(cJSON_GetArrayItem(line, 1));
+        is_good =
+            cJSON_IsNumber(number) && number->valuedouble >= 0 && number->valuedouble < UINT32_MAX && name;
+        if (is_good) {
+            wanted[*count].number = (size_t)number->valuedouble;
+            snprintf(wanted[(*count)++].name, VERIFY_NAME_SIZE, "%s", name);
+        }
+        cJSON_Delete(line);
     }
-    return tasks;
+    return wanted;
 }
 
 #ifdef _WIN32
@@ -107,7 +134,7 @@ int verify_worker_main(int argc, char **argv) {
     (void)argc;
     (void)argv;
     (void)write_line;
-    (void)read_tasks;
+    (void)read_wanted;
     return STATUS_USAGE;
 }
 #else
@@ -133,11 +160,11 @@ int verify_worker_main(int argc, char **argv) {
                                    .cases = *argv[NUMBERS] ? argv[NUMBERS] : NULL};
     FILE *file = fdopen(VERIFY_WORKER_DESCRIPTOR, "w");
     size_t count;
-    size_t *tasks = file ? read_tasks(&count) : NULL;
+    struct verify_wanted *wanted = file ? read_wanted(&count) : NULL;
     int result = STATUS_USAGE;
-    if (tasks)
-        result = verify_work(&job, tasks, count, write_line, file);
-    free(tasks);
+    if (wanted)
+        result = verify_work(&job, wanted, count, write_line, file);
+    free(wanted);
     if (file)
         (void)fclose(file);
     return result;

@@ -15,6 +15,8 @@
 
 #include "matrix.h"
 
+enum { VERIFY_BATCH = 160 }; // tasks of a child, at most
+
 struct verify_job {
     rope2d_backend backend;
     uint32_t index;
@@ -29,12 +31,20 @@ struct verify_job {
 // Says one of the above; it belongs to the caller. False to stop.
 typedef bool verify_say_fn(void *user, const cJSON *line);
 
-// Runs the tasks of these numbers. After a lost device it stops. Returns an exit status.
-int verify_work(const struct verify_job *job, const size_t *tasks, size_t count, verify_say_fn *fn,
-                void *user);
+// A task as who asks for it knows it. Its number here is another when a folder of golden cases has come or
+// gone since then: the name decides.
+struct verify_wanted {
+    size_t number;
+    char name[VERIFY_NAME_SIZE];
+};
 
-// The child's side, as the arguments of verify_worker_arguments say: task numbers come on stdin, lines go to
-// the descriptor. Not for users. Returns an exit status.
+// Runs these tasks, and says their numbers as they were asked for; one that is not there any more fails.
+// After a lost device it stops. Returns an exit status.
+int verify_work(const struct verify_job *job, const struct verify_wanted *wanted, size_t count,
+                verify_say_fn *fn, void *user);
+
+// The child's side, as the arguments of verify_worker_arguments say: tasks come on stdin, a line
+// [NUMBER,"NAME"] each, and lines go to the descriptor. Not for users. Returns an exit status.
 int verify_worker_main(int argc, char **argv);
 
 // What follows the program's name in the child's command line.
