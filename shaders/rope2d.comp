@@ -4,8 +4,10 @@
 // pairs); everything else is a specialization constant, and src/vulkan/fold.c takes out what is not asked for, such as
 // all but one of several kinds of a binding.
 #version 450
-#if R_VECTOR
+// Two features that nobody need have: without R_FEATURES kernels ask for none, and two flags say nothing.
+#ifdef R_FEATURES
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #endif
 
 layout(local_size_x_id = 0) in;
@@ -33,6 +35,11 @@ layout(set = 0, binding = 3) uniform sampler2D table_texture;
 layout(set = 0, binding = 3, std430) readonly buffer Table {
     vec4 table[];
 };
+#ifdef R_FEATURES
+layout(set = 0, binding = 3, std430) readonly buffer LongTable {
+    u64vec2 long_table[];
+};
+#endif
 #else
 layout(set = 0, binding = 3, std430) readonly buffer Table {
     vec2 table[];
@@ -48,10 +55,16 @@ layout(set = 0, binding = 3, std430) readonly buffer Table {
     layout(set = 0, binding = 5 + 2 * k, std430) buffer Out##suffix##k {         \
         type out##suffix##k[];                                                   \
     };
+#ifdef R_FEATURES
+#define R_DECLARE_LONG(k) R_DECLARE_VIEW(u64vec2, _long, k)
+#else
+#define R_DECLARE_LONG(k)
+#endif
 #if R_VECTOR
-#define R_DECLARE_SLOT(k)           \
-    R_DECLARE_VIEW(uvec2, _eight, k) \
-    R_DECLARE_VIEW(uvec4, _sixteen, k)
+#define R_DECLARE_SLOT(k)              \
+    R_DECLARE_VIEW(uvec2, _eight, k)   \
+    R_DECLARE_VIEW(uvec4, _sixteen, k) \
+    R_DECLARE_LONG(k)
 #else
 #define R_DECLARE_SLOT(k) R_DECLARE_VIEW(uint, _, k)
 #endif
@@ -108,8 +121,10 @@ vec4 r_read_texel(uint texel) {
 #define R_FLOATS_BITS(v)      floatBitsToUint(v)
 #define R_FLOATS_FROM_BITS(v) uintBitsToFloat(v)
 #define R_SELECT4(c, d, e, f, a, b) mix(b, a, bvec4(c, d, e, f))
+#ifdef R_FEATURES
 #define R_UNPACK_HALVES(w)    vec2(unpackFloat2x16(w))
 #define R_PACK_HALVES(v)      packFloat2x16(f16vec2(v))
+#endif
 
 uint R_HIGH(uint a, uint b) {
     uint high, low;
@@ -117,18 +132,40 @@ uint R_HIGH(uint a, uint b) {
     return high;
 }
 
+// lavapipe moves each of a vector's numbers by itself, and so takes half as long for half as many.
+#ifdef R_FEATURES
+#define R_LONG ((R_FLAGS & R_LONG_FLAG) != 0u)
+#define R_UNPACK(to, from) u64vec2 two_longs = from; to = uvec4(unpack32(two_longs.x), unpack32(two_longs.y));
+#define R_PACK(from)       u64vec2(pack64(from.xy), pack64(from.zw))
+#define R_READ_LONG(slot)  R_UNPACK(words, in_long##slot[at])
+#define R_WRITE_LONG(slot) out_long##slot[at] = R_PACK(words);
+#define R_READ_LONG_TABLE  R_UNPACK(bits, long_table[at])
+#else
+#define R_LONG             false
+#define R_READ_LONG(slot)  words = uvec4(0u);
+#define R_WRITE_LONG(slot)
+#define R_READ_LONG_TABLE  bits = uvec4(0u);
+#endif
+
 vec4 r_read_two(uint at) {
     vec4 two;
-    if (R_TEXTURE)
+    if (R_TEXTURE) {
         two = r_read_texel(at);
-    else
+    } else if (R_LONG) {
+        uvec4 bits;
+        R_READ_LONG_TABLE
+        two = uintBitsToFloat(bits);
+    } else {
         two = table[at];
+    }
     return two;
 }
 
 uvec4 r_load_run(uint k, uint at) {
     uvec4 words;
-    if (R_IN == R_F32) {
+    if (R_LONG && (R_IN == R_F32 || (R_FLAGS & R_EIGHT_FLAG) != 0u)) {
+        R_FOR_SLOT(k, R_READ_LONG)
+    } else if (R_IN == R_F32) {
 #define R_READ_4(slot) words = in_sixteen##slot[at];
         R_FOR_SLOT(k, R_READ_4)
     } else if ((R_FLAGS & R_EIGHT_FLAG) != 0u) {
@@ -142,7 +179,9 @@ uvec4 r_load_run(uint k, uint at) {
 }
 
 void r_store_run(uint k, uint at, uvec4 words) {
-    if (R_OUT == R_F32) {
+    if (R_LONG && (R_OUT == R_F32 || (R_FLAGS & R_EIGHT_FLAG) != 0u)) {
+        R_FOR_SLOT(k, R_WRITE_LONG)
+    } else if (R_OUT == R_F32) {
 #define R_WRITE_4(slot) out_sixteen##slot[at] = words;
         R_FOR_SLOT(k, R_WRITE_4)
     } else if ((R_FLAGS & R_EIGHT_FLAG) != 0u) {

@@ -91,5 +91,6 @@
 #define R_TOKENS_FLAG      1024u // an invocation may have several tokens
 #define R_SLOW_SHIFTS_FLAG 2048u // the device shifts bits slowly
 #define R_ORDER_FLAG       4096u // an invocation may have several units, in the order of memory
+#define R_LONG_FLAG        8192u // words are moved by twos, which takes the feature shaderInt64
 
 #endif

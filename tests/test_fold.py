@@ -188,8 +188,11 @@ def main():
         folds = Folds(program, pathlib.Path(name))
         for case in CASES:
             folds.small(*case)
-        for module, values in itertools.product(modules, itertools.product((0, 1, 2, 13), (0, 1, 6), (0, 2), (0, 1))):
-            folds.check(f"{module.stem} with {values}", folds.fold(module, values)[1])
+        for module, values in itertools.product(modules, itertools.product((0, 1, 2, 13), (0, 1, 6), (0, 2), (0, 1, 8192))):
+            text, faults = folds.fold(module, values)
+            if not faults and ("Int64" in text) != (values[3] == 8192 and module.stem == "rope2d_vector"):
+                faults.append("64-bit integers are where they are not asked for, or the other way about")
+            folds.check(f"{module.stem} with {values}", faults)
     print("{passed} passed, {failed} failed, {skipped} skipped".format(**folds.counts))
     sys.exit(1 if folds.counts["failed"] else 0)
 

@@ -136,6 +136,9 @@ static void check_bad_adoption(rope2d_vulkan_device_params good) {
     bad = good;
     bad.has_shader_float16 = 2;
     expect(rope2d_vulkan_device_adopt(&bad, &device), ROPE2D_ERROR_ENUM, "has_shader_float16");
+    bad.has_shader_float16 = 0;
+    bad.has_shader_int64 = 2;
+    expect(rope2d_vulkan_device_adopt(&bad, &device), ROPE2D_ERROR_ENUM, "has_shader_int64");
     tally_check(&counts, device == NULL, "a failed adoption leaves a device");
 }
 
@@ -353,6 +356,8 @@ static bool is_native(const rope2d_plan *plan) {
     return strstr(info.kernel, "_native") != NULL;
 }
 
+static uint32_t has_int64; // shaderInt64 is enabled, and said to be
+
 // Whether a plan of f16 is the device's own conversions; and what is recorded while it is there.
 static bool converts(const owner *own, const rope2d_host *host, uint32_t has_float16, bool with_queue,
                      uint32_t flags, uint32_t plan_flags) {
@@ -362,6 +367,7 @@ static bool converts(const owner *own, const rope2d_host *host, uint32_t has_flo
     bool native = false;
     params.flags = flags;
     params.has_shader_float16 = has_float16;
+    params.has_shader_int64 = has_int64;
     are_apart = (flags & ROPE2D_DEVICE_MINIMUM_LIMITS) != 0;
     expect(rope2d_vulkan_device_adopt(&params, &made.device), ROPE2D_OK, "adopt");
     if (made.device != NULL && make_scene(&made, l.in, l.out, l.table, plan_flags) == ROPE2D_OK) {
@@ -401,19 +407,26 @@ static void check_float16(owner *own, uint32_t index, const rope2d_host *host) {
     }
     split_axes();
     float16.shaderInt8 = VK_FALSE;
+    const VkPhysicalDeviceFeatures2 enabled = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                               .pNext = &float16,
+                                               .features = {.shaderInt64 = features.features.shaderInt64}};
     owner_close(own);
     own->extensions = &name;
     own->extension_count = 1;
-    own->features = &float16;
+    own->features = &enabled;
     if (tally_check(&counts, owner_open(own, index), "a device with shaderFloat16")) {
         const bool alone = converts_alone(index);
         tally_check(&counts, converts(own, host, 1, true, 0, 0) == alone, "shaderFloat16 changes nothing");
+        has_int64 = enabled.features.shaderInt64;
+        tally_check(&counts, converts(own, host, 1, true, 0, 0) == alone,
+                    "shaderInt64 changes shaderFloat16");
         tally_check(&counts, !converts(own, host, 0, true, 0, 0), "shaderFloat16 that nobody enabled");
         tally_check(&counts, !converts(own, host, 1, false, 0, 0), "unproven, without a queue");
         tally_check(&counts, !converts(own, host, 1, true, 0, ROPE2D_PLAN_NO_SELF_TEST), "unproven");
         tally_check(&counts, !converts(own, host, 1, true, ROPE2D_DEVICE_MINIMUM_LIMITS, 0),
                     "minimum limits");
     }
+    has_int64 = 0;
     own->extension_count = 0;
     own->features = NULL;
     fill_spec();

@@ -90,6 +90,9 @@ typedef struct rope2d_vulkan_device_params {
     // convert by integers, whose bits are the same, but for those that share the kernels of a plan that
     // showed it. 0: integers.
     uint32_t has_shader_float16;
+    // 1: the feature shaderInt64 was enabled. lavapipe then moves memory by 64 bits, which takes it less
+    // time; the kernels of others have no use for it. 0: by 32.
+    uint32_t has_shader_int64;
 
     uint64_t dispatch_bytes; // as in rope2d_device_params, of rope2d_apply and of recordings
 } rope2d_vulkan_device_params;

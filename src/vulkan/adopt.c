@@ -61,6 +61,9 @@ static rope2d_status check_params(const rope2d_host *host, const rope2d_vulkan_d
     if (params->has_shader_float16 > 1)
         return rope2d_fail(host, ROPE2D_ERROR_ENUM, "params.has_shader_float16 is %u; it is 0 or 1",
                            params->has_shader_float16);
+    if (params->has_shader_int64 > 1)
+        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "params.has_shader_int64 is %u; it is 0 or 1",
+                           params->has_shader_int64);
     ROPE2D_TRY(check_allocation(host, params->allocation));
     ROPE2D_TRY(check_small(host, &params->small));
     if (params->api_version != 0 && params->api_version >> 22 != 1) // variant 0, major 1
@@ -135,6 +138,7 @@ static rope2d_status adopt(rope2d_device *device, const void *data) {
         ROPE2D_TRY(load_push(vulkan, host));
     if (params->has_shader_float16 && (device->flags & ROPE2D_DEVICE_MINIMUM_LIMITS) == 0)
         device->converts = ROPE2D_CONVERTS_PERHAPS;
+    vulkan->has_int64 = params->has_shader_int64 && (device->flags & ROPE2D_DEVICE_MINIMUM_LIMITS) == 0;
     if (!device->lacks_queue)
         ROPE2D_TRY(check_family(vulkan, host));
     rope2d_vulkan_describe(&vulkan->instance, host, vulkan->physical, 0,

@@ -89,6 +89,8 @@ static rope2d_status embedded(const rope2d_host *host, struct source *source) {
 
 static void set_options(shaderc_compile_options_t options, struct folder *folder, bool is_vector) {
     shaderc_compile_options_add_macro_definition(options, "R_VECTOR", 8, is_vector ? "1" : "0", 1);
+    if (is_vector)
+        shaderc_compile_options_add_macro_definition(options, "R_FEATURES", 10, "1", 1);
     shaderc_compile_options_set_target_env(options, shaderc_target_env_vulkan,
                                            shaderc_env_version_vulkan_1_0);
     shaderc_compile_options_set_optimization_level(options, shaderc_optimization_level_performance);

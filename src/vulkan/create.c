@@ -31,8 +31,10 @@ static rope2d_status pick_physical(struct vulkan_device *device, const rope2d_ho
     return status;
 }
 
-// Whether shaders can have f16, and the device's own conversions with it.
-static bool has_float16(const struct vulkan_device *device, const rope2d_host *host) {
+// Whether shaders can have f16, and the device's own conversions with it, and what of Vulkan 1.0 they can
+// have.
+static bool has_float16(const struct vulkan_device *device, const rope2d_host *host,
+                        VkPhysicalDeviceFeatures *core) {
     const struct vulkan_instance *instance = &device->instance;
     VkPhysicalDeviceShaderFloat16Int8FeaturesKHR found = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES_KHR};
@@ -51,12 +53,17 @@ static bool has_float16(const struct vulkan_device *device, const rope2d_host *h
         return false;
     memcpy(&get, &function, sizeof(function));
     get(device->physical, &features);
+    *core = features.features;
     return found.shaderFloat16 != VK_FALSE;
 }
 
-static rope2d_status create_handle(struct vulkan_device *device, const rope2d_host *host, bool converts) {
+static rope2d_status create_handle(struct vulkan_device *device, const rope2d_host *host, bool *converted) {
     rope2d_status status = ROPE2D_OK;
     struct vulkan_instance *instance = &device->instance;
+    VkPhysicalDeviceFeatures core = {.shaderInt64 = VK_FALSE};
+    const bool converts = has_float16(device, host, &core);
+    const VkPhysicalDeviceFeatures enabled = {.shaderInt64 =
+                                                  device->owner->info.is_software && core.shaderInt64};
     ROPE2D_TRY(rope2d_vulkan_queue_family(instance, host, device->physical, &device->queue_family));
 
     // A device that implements only a part of Vulkan says so by an extension that must then be enabled.
@@ -83,10 +90,13 @@ static rope2d_status create_handle(struct vulkan_device *device, const rope2d_ho
         .pQueueCreateInfos = &queue,
         .enabledExtensionCount = count,
         .ppEnabledExtensionNames = extensions,
+        .pEnabledFeatures = &enabled,
     };
     VK_CREATE(instance->vkCreateDevice(device->physical, &info, NULL, &device->handle), device->handle);
     ROPE2D_TRY(rope2d_vulkan_load_device(instance, device->handle, &device->vk, host));
     device->vk.vkGetDeviceQueue(device->handle, device->queue_family, 0, &device->queue);
+    device->has_int64 = enabled.shaderInt64 != VK_FALSE;
+    *converted = converts;
     return ROPE2D_OK;
 
 fail:
@@ -167,9 +177,9 @@ rope2d_status rope2d_vulkan_device_create(rope2d_device *device, const rope2d_de
     ROPE2D_TRY(pick_physical(vulkan, host, params->index));
     rope2d_vulkan_describe(&vulkan->instance, host, vulkan->physical, params->index,
                            (device->flags & ROPE2D_DEVICE_MINIMUM_LIMITS) != 0, &device->info);
-    const bool converts = has_float16(vulkan, host);
+    bool converts = false;
+    ROPE2D_TRY(create_handle(vulkan, host, &converts));
     device->converts = converts ? ROPE2D_CONVERTS_PERHAPS : ROPE2D_CONVERTS_NOT;
-    ROPE2D_TRY(create_handle(vulkan, host, converts));
     return rope2d_vulkan_parts_create(vulkan, &device->info);
 }
 

@@ -31,6 +31,7 @@ struct vulkan_device {
     const VkAllocationCallbacks *allocation; // NULL or `callbacks`
     VkAllocationCallbacks callbacks;
     bool owns_pipeline_cache;
+    bool has_int64;                                // shaderInt64 is enabled
     bool pushes;                                   // descriptors are pushed: sets are never allocated
     void (*lock_queue)(void *user, VkQueue queue); // NULL: the queue is ours alone
     void (*unlock_queue)(void *user, VkQueue queue);

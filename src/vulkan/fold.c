@@ -101,6 +101,20 @@ static void read_global(fold *f, const uint32_t *at) {
             f->value[at[1]] = f->values[at[3]];
         }
         break;
+    case OP_TYPE_INT:
+        f->flags[at[1]] |= at[2] == 64 ? IS_LONG : 0;
+        break;
+    case OP_TYPE_VECTOR:
+    case OP_TYPE_RUNTIME_ARRAY:
+    case OP_TYPE_STRUCT: // of one member
+        f->flags[at[1]] |= spirv_length(at) > 2 ? f->flags[at[2]] & IS_LONG : 0;
+        break;
+    case OP_TYPE_POINTER:
+        f->flags[at[1]] |= f->flags[at[3]] & IS_LONG;
+        break;
+    case OP_VARIABLE:
+        f->flags[at[2]] |= f->flags[at[1]] & IS_LONG;
+        break;
     case OP_CONSTANT_TRUE:
         know(f, at[2], 1);
         break;

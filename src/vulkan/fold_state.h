@@ -11,12 +11,17 @@ enum {
     SPIRV_MAGIC = 0x07230203,
     DECORATION_SPEC_ID = 1,
     CAPABILITY_FLOAT16 = 9,
+    CAPABILITY_INT64 = 11,
     OP_NAME = 5,
     OP_LINE = 8,
     OP_ENTRY_POINT = 15,
     OP_CAPABILITY = 17,
+    OP_TYPE_INT = 21,
     OP_TYPE_FLOAT = 22,
     OP_TYPE_VECTOR = 23,
+    OP_TYPE_RUNTIME_ARRAY = 29,
+    OP_TYPE_STRUCT = 30,
+    OP_TYPE_POINTER = 32,
     OP_CONSTANT_TRUE = 41,
     OP_CONSTANT_FALSE = 42,
     OP_CONSTANT = 43,
@@ -25,9 +30,12 @@ enum {
     OP_FUNCTION = 54,
     OP_FUNCTION_END = 56,
     OP_FUNCTION_CALL = 57,
+    OP_VARIABLE = 59,
     OP_STORE = 62,
     OP_COPY_MEMORY = 63,
+    OP_ACCESS_CHAIN = 65,
     OP_DECORATE = 71,
+    OP_MEMBER_DECORATE = 72,
     OP_IMAGE_WRITE = 99,
     OP_F_CONVERT = 115,
     OP_LOGICAL_EQUAL = 164,
@@ -56,12 +64,13 @@ enum {
 #define SPIRV_BOUND_WORD   3
 
 enum id_flags {
-    IS_KNOWN = 1,    // has a value
-    IS_SEEN = 2,     // a block that has been walked
-    IS_REACHED = 4,  // a block, from its function's first; a function, from the entry point
-    IS_TARGET = 8,   // a block that the merge instruction of a reached block names
-    IS_GONE = 16,    // defined by what was taken out
-    HAS_SPEC_ID = 32 // a value may be given
+    IS_KNOWN = 1,     // has a value
+    IS_SEEN = 2,      // a block that has been walked
+    IS_REACHED = 4,   // a block, from its function's first; a function, from the entry point
+    IS_TARGET = 8,    // a block that the merge instruction of a reached block names
+    IS_GONE = 16,     // defined by what was taken out
+    HAS_SPEC_ID = 32, // a value may be given
+    IS_LONG = 64      // a type with 64-bit integers, or a variable of one
 };
 
 typedef struct fold {
@@ -75,7 +84,8 @@ typedef struct fold {
     uint32_t *header; // [bound] of a continue target: the block to go back to
     uint32_t *out;
     uint64_t out_count;
-    bool converts; // what was written converts floats
+    bool converts;  // what was written converts floats
+    bool has_longs; // and reaches variables that are long
 } fold;
 
 static inline uint32_t spirv_opcode(const uint32_t *at) {

@@ -74,6 +74,8 @@ static void write_block(fold *f, const uint32_t *at, const uint32_t *end) {
     for (; at < end; at += spirv_length(at)) {
         const bool is_decided = f->value[block] != 0;
         f->converts = f->converts || spirv_opcode(at) == OP_F_CONVERT;
+        f->has_longs =
+            f->has_longs || (spirv_opcode(at) == OP_ACCESS_CHAIN && (f->flags[at[3]] & IS_LONG) != 0);
         if (spirv_opcode(at) == OP_PHI)
             write_phi(f, at, block);
         else if (spirv_opcode(at) == OP_BRANCH_CONDITIONAL && is_decided)
@@ -98,11 +100,15 @@ static void write_function(fold *f, const uint32_t *at, const uint32_t *end) {
     write(f, at, 1);
 }
 
-// Decorations of what has gone, and 16-bit floats, which take a feature, where nothing is converted to them.
+// Decorations of what has gone, and what takes a feature without need: 16-bit floats where nothing is
+// converted to them, and 64-bit integers where none is read or written.
 static bool is_left_over(fold *f, const uint32_t *at) {
+    const uint8_t gone = f->has_longs ? IS_GONE : IS_GONE | IS_LONG;
     switch (spirv_opcode(at)) {
     case OP_CAPABILITY:
-        return !f->converts && at[1] == CAPABILITY_FLOAT16;
+        return (!f->converts && at[1] == CAPABILITY_FLOAT16) || (!f->has_longs && at[1] == CAPABILITY_INT64);
+    case OP_VARIABLE:
+        return (f->flags[at[1]] & gone & IS_LONG) != 0;
     case OP_TYPE_FLOAT:
         if (!f->converts && at[2] == 16)
             f->flags[at[1]] |= IS_GONE;
@@ -111,12 +117,17 @@ static bool is_left_over(fold *f, const uint32_t *at) {
         f->flags[at[1]] |= f->flags[at[2]] & IS_GONE;
         break;
     case OP_DECORATE:
+    case OP_MEMBER_DECORATE:
+    case OP_TYPE_INT:
+    case OP_TYPE_RUNTIME_ARRAY:
+    case OP_TYPE_STRUCT:
+    case OP_TYPE_POINTER:
     case OP_NAME:
         break;
     default:
         return false;
     }
-    return (f->flags[at[1]] & IS_GONE) != 0;
+    return (f->flags[at[1]] & gone) != 0;
 }
 
 // Decorations come before what they decorate: what is left over is taken out last.

@@ -126,7 +126,9 @@ static struct vulkan_variant make_variant(const rope2d_plan *plan, bool is_vecto
     flags |= device->layouts[is_texture].slots > 1 ? R_TWO_SLOTS_FLAG : 0;
     flags |= converts ? R_CONVERTS_FLAG : 0;
     if (is_vector && device->owner->info.is_software)
-        flags |= is_swiftshader(&device->owner->info) ? R_TOKENS_FLAG | R_SLOW_SHIFTS_FLAG : R_ORDER_FLAG;
+        flags |= is_swiftshader(&device->owner->info) ? R_TOKENS_FLAG | R_SLOW_SHIFTS_FLAG
+                 : device->has_int64                  ? R_ORDER_FLAG | R_LONG_FLAG
+                                                      : R_ORDER_FLAG;
     const struct vulkan_variant variant = {is_vector,
                                            {is_vector ? device->vector_group : device->group_size,
                                             (uint32_t)plan->in, (uint32_t)plan->out, flags}};

@@ -25,6 +25,7 @@ struct vulkan {
     uint32_t family;
     VkQueue queue;
     bool has_float16;      // shaderFloat16 is enabled
+    bool has_int64;        // and shaderInt64
     VkPipelineCache cache; // for the library
     VkCommandPool pool;
     VkCommandBuffer commands;

@@ -185,6 +185,10 @@ static int create_device(struct bench_engine *engine) {
     VkPhysicalDeviceShaderFloat16Int8FeaturesKHR float16 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES_KHR};
     vulkan->has_float16 = has_float16(vulkan->physical, &float16);
+    VkPhysicalDeviceFeatures found, enabled = {.shaderInt64 = VK_FALSE};
+    vkGetPhysicalDeviceFeatures(vulkan->physical, &found);
+    enabled.shaderInt64 = found.shaderInt64;
+    vulkan->has_int64 = found.shaderInt64 != VK_FALSE;
     float priority = 1.0f;
     VkDeviceQueueCreateInfo queue = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
@@ -199,6 +203,7 @@ static int create_device(struct bench_engine *engine) {
         .pQueueCreateInfos = &queue,
         .enabledExtensionCount = vulkan->has_float16 ? 1 : 0,
         .ppEnabledExtensionNames = &extension,
+        .pEnabledFeatures = &enabled,
     };
     VkResult made = vkCreateDevice(vulkan->physical, &info, NULL, &vulkan->handle);
     if (made != VK_SUCCESS) {
@@ -261,6 +266,7 @@ rope2d_status bench_vulkan_make_device(struct bench_engine *engine, rope2d_devic
         .queue_family = vulkan->family,
         .pipeline_cache = vulkan->cache,
         .has_shader_float16 = vulkan->has_float16,
+        .has_shader_int64 = vulkan->has_int64,
         .dispatch_bytes = UINT64_MAX, // nothing is cut for a watchdog
     };
     return rope2d_vulkan_device_adopt(&params, device);
