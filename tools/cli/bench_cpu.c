@@ -25,8 +25,10 @@ struct cpu {
     float *table;
 };
 
-// A turn of a limit may begin with the table's last entry.
-enum { TABLE_SLACK = 256 };
+// A turn of a limit may begin with the table's last entry. And k begins a page behind q's end, as two
+// allocations would: 2^28 bytes from q, or a multiple, their lines push each other out of AMD's nearest
+// cache.
+enum { TABLE_SLACK = 256, APART = 4096 };
 
 static rope2d_status make_device(struct bench_engine *engine, rope2d_device **device) {
     const struct cpu *cpu = engine->impl;
@@ -87,7 +89,7 @@ static int memory_create(struct bench_engine *engine) {
     bool made = (cpu->buffers = calloc((size_t)engine->sets * BENCH_BUFFERS, sizeof *cpu->buffers)) != NULL;
     for (uint32_t i = 0; made && i < engine->sets * BENCH_BUFFERS; ++i) {
         void *memory = NULL;
-        made = posix_memalign(&memory, 4096, (size_t)(engine->bytes + 63) / 64 * 64) == 0;
+        made = posix_memalign(&memory, 4096, (size_t)(engine->bytes + 63) / 64 * 64 + APART) == 0;
         cpu->buffers[i] = memory;
     }
     if (made && engine->table_floats)
@@ -104,15 +106,30 @@ static unsigned char *buffer_of(const struct bench_engine *engine, uint32_t set,
     return cpu->buffers[set * BENCH_BUFFERS + (uint32_t)buffer];
 }
 
+// Where byte `offset` of q and k stands.
+static unsigned char *place_of(const struct bench_engine *engine, uint32_t set, int buffer, uint64_t offset) {
+    return buffer_of(engine, set, buffer) + offset + (offset < engine->bytes / BENCH_TENSORS ? 0 : APART);
+}
+
+// How many of the bytes from `offset` on are q's.
+static size_t bytes_of_q(const struct bench_engine *engine, uint64_t offset, uint64_t bytes) {
+    uint64_t end = engine->bytes / BENCH_TENSORS, left = offset < end ? end - offset : 0;
+    return (size_t)(left < bytes ? left : bytes);
+}
+
 static int write_buffer(struct bench_engine *engine, uint32_t set, int buffer, uint64_t offset,
                         uint64_t bytes, const void *data) {
-    memcpy(buffer_of(engine, set, buffer) + offset, data, (size_t)bytes);
+    size_t first = bytes_of_q(engine, offset, bytes);
+    memcpy(place_of(engine, set, buffer, offset), data, first);
+    memcpy(place_of(engine, set, buffer, offset + first), (const char *)data + first, (size_t)bytes - first);
     return STATUS_OK;
 }
 
 static int read_buffer(struct bench_engine *engine, uint32_t set, int buffer, uint64_t offset, uint64_t bytes,
                        void *data) {
-    memcpy(data, buffer_of(engine, set, buffer) + offset, (size_t)bytes);
+    size_t first = bytes_of_q(engine, offset, bytes);
+    memcpy(data, place_of(engine, set, buffer, offset), first);
+    memcpy((char *)data + first, place_of(engine, set, buffer, offset + first), (size_t)bytes - first);
     return STATUS_OK;
 }
 
@@ -152,16 +169,16 @@ static void rotation_destroy(struct bench_engine *engine, struct bench_rotation 
 static int rotate(struct bench_engine *engine, const struct bench_rotation *rotation, uint32_t set,
                   struct bench_sample *sample) {
     const struct bench_case *what = rotation->what;
-    unsigned char *in = buffer_of(engine, set, BENCH_IN);
-    unsigned char *out = rotation->in_place ? in : buffer_of(engine, set, BENCH_OUT);
+    int to = rotation->in_place ? BENCH_IN : BENCH_OUT;
     rope2d_tensor tensors[BENCH_TENSORS] = {{0}};
     for (uint32_t i = 0; i < BENCH_TENSORS; ++i) {
         uint64_t begin = i * engine->bytes / BENCH_TENSORS;
         tensors[i].heads = what->tower->heads;
-        tensors[i].in = rope2d_view_contiguous(in + begin, what->element, ROPE2D_LAYOUT_BNHD, 1, what->tokens,
-                                               what->tower->heads, what->tower->head_dim);
+        tensors[i].in =
+            rope2d_view_contiguous(place_of(engine, set, BENCH_IN, begin), what->element, ROPE2D_LAYOUT_BNHD,
+                                   1, what->tokens, what->tower->heads, what->tower->head_dim);
         tensors[i].out = tensors[i].in;
-        tensors[i].out.base = out + begin;
+        tensors[i].out.base = place_of(engine, set, to, begin);
     }
     rope2d_apply_params params = {
         .struct_size = sizeof params,
@@ -231,7 +248,7 @@ static void limit_part(const struct moving *moving, uint64_t begin, uint64_t end
         .mask = moving->table_floats - 1,
         .channel_bits = moving->channel_bits,
         .column_bits = moving->column_bits,
-        .second = moving->bytes / BENCH_TENSORS,
+        .second = moving->bytes / BENCH_TENSORS + APART,
     };
     loop->run[in_place][part.table != NULL](&part);
 }
@@ -252,12 +269,7 @@ static void take_grid(const struct bench_tower *tower, struct moving *moving) {
     moving->column_bits = bits_of(moving->table_floats / tower->head_dim);
 }
 
-static void move_part(void *data, uint32_t index) {
-    const struct moving *moving = data;
-    bool has_table = moving->table_floats && bench_is_limit(moving->move); // then k goes with q
-    uint64_t lines = moving->bytes / 64 / (has_table ? BENCH_TENSORS : 1);
-    uint64_t begin = lines * index / moving->tasks * 64;
-    uint64_t end = lines * (index + 1) / moving->tasks * 64;
+static void move_range(const struct moving *moving, uint64_t begin, uint64_t end) {
     if (moving->move == BENCH_DRIVER_COPY)
         memcpy(moving->out + begin, moving->in + begin, (size_t)(end - begin));
     else if (moving->move == BENCH_COPY)
@@ -266,6 +278,18 @@ static void move_part(void *data, uint32_t index) {
         limit_part(moving, begin, end);
     else
         moving->cpu->scales[moving->variant]->run((float *)(void *)(moving->in + begin), end - begin, -1.0f);
+}
+
+static void move_part(void *data, uint32_t index) {
+    const struct moving *moving = data;
+    bool has_table = moving->table_floats && bench_is_limit(moving->move); // then k goes with q
+    uint64_t lines = moving->bytes / 64 / (has_table ? BENCH_TENSORS : 1), q = moving->bytes / BENCH_TENSORS;
+    uint64_t begin = lines * index / moving->tasks * 64;
+    uint64_t end = lines * (index + 1) / moving->tasks * 64;
+    if (begin < q)
+        move_range(moving, begin, end < q ? end : q);
+    if (end > q)
+        move_range(moving, (begin > q ? begin : q) + APART, end + APART);
 }
 
 static int move_bytes(struct bench_engine *engine, enum bench_move move, uint32_t variant, uint32_t set,
