@@ -31,6 +31,7 @@ typedef struct r_memory {
     __global const int *rows;
     __global const uint *in[R_MAX_DISPATCH_TENSORS];
     __global uint *out[R_MAX_DISPATCH_TENSORS];
+    bool has_both; // lanes in the order of memory have two tensors
 } r_memory;
 
 #define R_FN     static
@@ -145,6 +146,12 @@ static void r_store(R_MEM uint k, uint at, uint bits) {
 
 #endif
 
+#if R_FLAGS & 4096 // R_ORDER_FLAG
+#define R_TAKES_TOKENS
+#define R_TWO_SLOTS true
+#define R_HAS_BOTH  memory->has_both
+#endif
+
 #include "core.h"
 #ifdef R_RUN
 #include "token.h"
@@ -194,6 +201,11 @@ __kernel void rope2d(r_words shape, __global const uint *units, __global const i
 #ifdef R_RUN
     r_token_lane(&memory, table, (uint)get_group_id(0));
 #else
+#ifdef R_TAKES_TOKENS
+    // All groups are the first tensor's then.
+    memory.has_both = own.words[R_TENSOR_COUNT] == 2u &&
+                      own.words[R_RANGE_TENSORS + R_RANGE_TENSOR_WORDS + R_LANES] == 0u;
+#endif
     r_choose_tensor(own.words, &memory, (uint)(R_VECTOR ? get_group_id(0) : get_global_id(0)));
 #if R_VECTOR
     r_vector_lane(&memory, table, (uint)get_group_id(0), (uint)get_local_id(0));

@@ -200,6 +200,7 @@ void r_store_run(uint k, uint at, uvec4 words) {
     else                              \
         call(0u, a, b, c);
 #define R_TAKES_TOKENS
+#define R_HAS_BOTH (R_SHAPE(R_TENSOR_COUNT) == 2u)
 
 #else
 

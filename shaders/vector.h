@@ -16,7 +16,8 @@
 //   r_read_two(i)              table entries 2 i and 2 i + 1 as r_float4
 //   R_HIGH(a, b)               the high word of a product
 //   R_WITH_SLOT(k, call, ...)  call(slot, ...), with a slot that the compiler knows where that helps
-//   R_TAKES_TOKENS             defined where R_TOKENS_FLAG and R_ORDER_FLAG are known
+//   R_TAKES_TOKENS             defined where R_TOKENS_FLAG and R_ORDER_FLAG are known, and then
+//   R_TWO_SLOTS R_HAS_BOTH     whether there may be two tensors, and there are
 //   R_STRUCT(name)             how a struct's declaration begins
 //   R_FLAGS                    those of shape.h
 // clang-format on
@@ -206,18 +207,17 @@ R_FN r_heads r_find_heads(R_MEM uint tensor, uint moving, uint batch, uint token
     return heads;
 }
 
-// The duos of a lane's unit at a token, and what turns them.
-R_STRUCT(r_turned) {
-    r_duo d0, d1, d2, d3;
-    r_turns t0, t1;
+// The duos of a lane's unit at a token. No struct in a struct: Rusticl keeps such in memory.
+R_STRUCT(r_duos) {
+    uint two0, two1, two2, two3;
+    bool keep0, keep1, keep2, keep3;
 };
 
-R_FN r_turned r_find_turned(R_MEM r_lane lane, uint row_at) {
+R_FN r_duos r_find_duos(R_MEM r_lane lane, uint row_at) {
     bool eight = R_HAS_FLAG(R_EIGHT_FLAG);
     uint word = lane.word;
     uint a_pair = lane.a_pair;
     uint b_pair = lane.b_pair;
-    uint head = lane.head;
     r_duo d0 = r_find_duo(R_M row_at, lane.axis, a_pair, lane.passes);
     r_duo d1 = d0, d2 = d0, d3 = d0;
     if (R_HAS_FLAG(R_ONE_AXIS_FLAG)) {
@@ -231,35 +231,42 @@ R_FN r_turned r_find_turned(R_MEM r_lane lane, uint row_at) {
             d3 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 3u), b_pair + 2u, lane.passes);
         }
     }
-    r_turned turned;
-    turned.d0 = d0;
-    turned.d1 = d1;
-    turned.d2 = d2;
-    turned.d3 = d3;
-    R_READ_TURNS(turned.t0, d0.two, d1.two)
-    turned.t1 = turned.t0;
-    if (eight)
-        R_READ_TURNS(turned.t1, d2.two, d3.two)
-    return turned;
+    r_duos duos;
+    duos.two0 = d0.two;
+    duos.two1 = d1.two;
+    duos.two2 = d2.two;
+    duos.two3 = d3.two;
+    duos.keep0 = d0.keep;
+    duos.keep1 = d1.keep;
+    duos.keep2 = d2.keep;
+    duos.keep3 = d3.keep;
+    return duos;
 }
+
+// What turns them.
+#define R_FIND_TURNS(t0, t1, duos)                                                                           \
+    r_turns t0;                                                                                              \
+    R_READ_TURNS(t0, duos.two0, duos.two1)                                                                   \
+    r_turns t1 = t0;                                                                                         \
+    if (R_HAS_FLAG(R_EIGHT_FLAG))                                                                            \
+    R_READ_TURNS(t1, duos.two2, duos.two3)
 
 // With one run the lane loads and stores no other: what it stored must not be loaded again.
 #define R_HAS_B(lane) (!R_HAS_FLAG(R_LONE_FLAG) || (lane).a_run != (lane).b_run)
 
 // The lane's heads of one token and tensor. Loops have their condition at the end: lanes that are vectors of
 // a CPU go through what follows it once more after all have left.
-R_FN void r_turn_heads(R_MEM uint k, r_lane lane, r_heads heads, r_turned turned, uint row_at) {
+R_FN void r_turn_heads(R_MEM uint k, r_lane lane, r_heads heads, r_duos duos, r_turns t0, r_turns t1,
+                       uint row_at) {
     bool eight = R_HAS_FLAG(R_EIGHT_FLAG);
     uint head = lane.head;
     uint in_run = heads.in_run;
     uint out_run = heads.out_run;
-    r_turns t0 = turned.t0;
-    r_turns t1 = turned.t1;
     do {
         if (R_HAS_FLAG(R_HEAD_TABLE_FLAG)) {
-            R_READ_TURNS(t0, turned.d0.two, turned.d1.two)
+            R_READ_TURNS(t0, duos.two0, duos.two1)
             if (eight)
-                R_READ_TURNS(t1, turned.d2.two, turned.d3.two)
+                R_READ_TURNS(t1, duos.two2, duos.two3)
         }
         r_uint4 a = r_load_run(R_M k, in_run + lane.a_run);
         r_uint4 b = a;
@@ -277,9 +284,9 @@ R_FN void r_turn_heads(R_MEM uint k, r_lane lane, r_heads heads, r_turned turned
                 v.b = w.a;
                 w.a = b;
             }
-            w = r_turn_eight(t1, turned.d2.keep, turned.d3.keep, w);
+            w = r_turn_eight(t1, duos.keep2, duos.keep3, w);
         }
-        v = r_turn_eight(t0, turned.d0.keep, turned.d1.keep, v);
+        v = r_turn_eight(t0, duos.keep0, duos.keep1, v);
         a = v.a;
         b = v.b;
         if (eight) {
@@ -302,8 +309,10 @@ R_FN void r_turn_heads(R_MEM uint k, r_lane lane, r_heads heads, r_turned turned
 
 // One token, and what a tensor has of it.
 R_FN void r_vector_token(R_MEM uint k, r_lane lane, r_heads heads, uint row_at) {
-    r_turned turned = r_find_turned(R_M lane, row_at);
-    r_turn_heads(R_M k, lane, heads, turned, row_at);
+    r_duos duos = r_find_duos(R_M lane, row_at);
+    uint head = lane.head;
+    R_FIND_TURNS(t0, t1, duos)
+    r_turn_heads(R_M k, lane, heads, duos, t0, t1, row_at);
 }
 
 // So many lanes have units side by side with R_ORDER_FLAG, and what they have next follows it.
@@ -314,12 +323,13 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, r_heads heads, uint row_at) 
 // order, what comes next in memory: some devices run lanes as a vector, and one vector to its end before the
 // next. `left`: tokens to the end of the group's, the first included. Where there are more tensors than
 // slots, all slots are the same buffer.
-void r_vector_tokens(uint k, uint unit, uint batch, uint first, uint left, uint row_at, uint head) {
+R_FN void r_vector_tokens(R_MEM uint k, uint unit, uint batch, uint first, uint left, uint first_row_at,
+                          uint head) {
     uint a = R_TENSORS + k * R_TENSOR_WORDS;
     uint b = R_TENSORS + R_TENSOR_WORDS;
-    r_lane lane = r_find_lane(unit, head);
-    r_heads a_heads = r_find_heads(a, R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS, batch, first, head);
-    r_heads b_heads = r_find_heads(b, R_RANGE_TENSORS + R_RANGE_TENSOR_WORDS, batch, first, head);
+    r_lane lane = r_find_lane(R_M unit, head);
+    r_heads a_heads = r_find_heads(R_M a, R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS, batch, first, head);
+    r_heads b_heads = r_find_heads(R_M b, R_RANGE_TENSORS + R_RANGE_TENSOR_WORDS, batch, first, head);
     uint a_in = R_SHAPE(a + R_IN_TOKEN_STRIDE) >> R_RUN_SHIFT;
     uint a_out = R_SHAPE(a + R_OUT_TOKEN_STRIDE) >> R_RUN_SHIFT;
     uint b_in = R_SHAPE(b + R_IN_TOKEN_STRIDE) >> R_RUN_SHIFT;
@@ -327,25 +337,26 @@ void r_vector_tokens(uint k, uint unit, uint batch, uint first, uint left, uint 
     uint token = 0u;
     uint rounds = R_SHAPE(R_LANE_TOKENS);
     do {
-        uint rows = row_at + token * R_SHAPE(R_ROW_AXES);
-        r_turned turned = r_find_turned(lane, rows);
+        uint row_at = first_row_at + token * R_SHAPE(R_ROW_AXES);
+        r_duos duos = r_find_duos(R_M lane, row_at);
+        R_FIND_TURNS(t0, t1, duos)
         r_heads heads = a_heads;
         heads.in_run += token * a_in;
         heads.out_run += token * a_out;
-        r_turn_heads(0u, lane, heads, turned, rows);
+        r_turn_heads(R_M 0u, lane, heads, duos, t0, t1, row_at);
         if (R_TWO_SLOTS) {
-            if (R_SHAPE(R_TENSOR_COUNT) == 2u) {
+            if (R_HAS_BOTH) {
                 heads = b_heads;
                 heads.in_run += token * b_in;
                 heads.out_run += token * b_out;
-                r_turn_heads(1u, lane, heads, turned, rows);
+                r_turn_heads(R_M 1u, lane, heads, duos, t0, t1, row_at);
             }
         }
         token++;
         if (R_HAS_FLAG(R_ORDER_FLAG)) {
             unit += R_LANES_TOGETHER;
             token = (unit * R_SHAPE(R_UNIT_MAGIC)) >> R_UNIT_SHIFT;
-            lane = r_find_lane(unit - token * R_SHAPE(R_UNITS), head);
+            lane = r_find_lane(R_M unit - token * R_SHAPE(R_UNITS), head);
         }
         rounds--;
     } while (rounds > 0u && token < left);
@@ -388,7 +399,7 @@ R_FN void r_vector_lane(R_MEM uint group, uint lane) {
     if (is_there) {
 #ifdef R_TAKES_TOKENS
         if (R_HAS_FLAG(R_TOKENS_FLAG | R_ORDER_FLAG)) {
-            r_vector_tokens(k, unit, batch, token, left, row_at, head);
+            r_vector_tokens(R_M k, unit, batch, token, left, row_at, head);
         } else
 #endif
         {

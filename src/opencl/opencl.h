@@ -239,6 +239,9 @@ rope2d_plan_destroy_fn rope2d_opencl_plan_destroy;
 // kernels read a buffer there, beside which the image of a table that is a texture stands for callers.
 bool rope2d_cl_is_pocl(const rope2d_device *front);
 
+// Whether lanes are vectors of a CPU, which R_ORDER_FLAG is for: Rusticl on llvmpipe.
+bool rope2d_cl_keeps_order(const rope2d_device *front);
+
 // A kernel of its own for each use: clSetKernelArg is the one call that is not thread-safe.
 rope2d_status rope2d_cl_kernel_create(const rope2d_cl_device *device, const rope2d_cl_variant *variant,
                                       cl_kernel *kernel);

@@ -40,6 +40,10 @@ bool rope2d_cl_is_pocl(const rope2d_device *front) {
     return front->info.is_software && strstr(front->info.driver, "(PoCL)") != NULL;
 }
 
+bool rope2d_cl_keeps_order(const rope2d_device *front) {
+    return front->info.is_software && !rope2d_cl_is_pocl(front);
+}
+
 static bool reads_texture(const rope2d_plan *plan) {
     return plan->table_kind == ROPE2D_TABLE_TEXTURE && !rope2d_cl_is_pocl(plan->device);
 }
@@ -127,7 +131,9 @@ static rope2d_status build(const rope2d_plan *plan, rope2d_cl_source *source, co
     // Nothing that lets a compiler fuse or reorder: -cl-mad-enable does so in spite of the pragma.
     snprintf(options, sizeof(options),
              "-cl-std=CL1.2 -DR_IN=%uu -DR_OUT=%uu -DR_VECTOR=%d -DR_FLAGS=%uu -DR_TEXTURE=%d%s%s",
-             (unsigned)plan->in, (unsigned)plan->out, kind->vector, (unsigned)kind->units->flags,
+             (unsigned)plan->in, (unsigned)plan->out, kind->vector,
+             (unsigned)kind->units->flags |
+                 (kind->vector && rope2d_cl_keeps_order(plan->device) ? R_ORDER_FLAG : 0),
              reads_texture(plan), kind->converts ? " -DR_HARDWARE=1" : "",
              kind->has_part ? " -DR_PART=1" : "");
     if (kind->tokens)
