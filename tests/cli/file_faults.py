@@ -8,6 +8,7 @@ import pathlib
 import re
 import shlex
 import shutil
+import signal
 import sys
 
 import numpy as np
@@ -35,13 +36,18 @@ def contents(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
+def heed():
+    """What runs in the background of a shell ignores it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Faults:
     def __init__(self, runner):
         self.runner = runner
         self.points = 0
         self.temporary = runner.path("faults") / "tmp"
 
-    def run(self, folder, arguments, number, code, variables):
+    def run(self, folder, arguments, number, code, variables, before=None):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         shutil.rmtree(self.temporary, ignore_errors=True)
@@ -50,11 +56,12 @@ class Faults:
             (folder / name).write_text(text)
         shim = {"LD_PRELOAD": self.runner.file_shim, "ROPE2D_FILES_UNDER": str(self.runner.path("faults")),
                 "ROPE2D_FILES_FAIL": str(number), "ROPE2D_FILES_CODE": str(code), "TMPDIR": str(self.temporary), **variables}
-        before = dict(os.environ)
+        variables_before = dict(os.environ)
         os.environ.update(shim)
-        result = self.runner.run(*arguments, without_drivers="cpu" in arguments or "--device" not in arguments)
+        result = self.runner.run(*arguments, without_drivers="cpu" in arguments or "--device" not in arguments,
+                                 before=before)
         os.environ.clear()
-        os.environ.update(before)
+        os.environ.update(variables_before)
         return result, re.search(r"^file_shim: (\w+) (.*)\n", result.errors, re.MULTILINE)
 
     def check(self, what, arguments, files=(), step=1, is_whole=lambda name, data: False, again=(), **variables):
@@ -82,6 +89,24 @@ class Faults:
         for number in reads:
             result, failed = self.run(folder, arguments, number, 0, variables)
             self.judge(f"{what}: {failed[1]} {failed[2]} ends", result, failed, True, right)
+
+    def interrupt(self, what, arguments, files, step=1):
+        """A signal before each operation: files of `out` are whole, old or not there, and nothing lies beside them."""
+        folder, number, wrong = self.runner.path("faults") / "out", 1, []
+        self.old = dict.fromkeys(files, "old")
+        result, _ = self.run(folder, arguments, 0, 0, {})
+        right = contents(folder)
+        while number < MOST:
+            result, failed = self.run(folder, arguments, number, -signal.SIGINT, {}, heed)
+            if not failed:
+                break
+            found = contents(folder)
+            if result.status != -signal.SIGINT or any(data not in (right.get(name), self.old.get(name, "none").encode())
+                                                      for name, data in found.items()):
+                wrong.append((failed[0], result.status, sorted(found)))
+            number += step
+        self.points += number // step
+        self.runner.check(f"{what}: a signal leaves nothing half written", number > step and result.status == 0 and not wrong, wrong[:3])
 
     def is_right(self, found, right):
         return set(found) == set(right) and all(data == right[name] or self.is_whole(name, data) for name, data in found.items())
@@ -178,6 +203,10 @@ def test(runner):
     faults.check("merge", ["report", "merge", report, report, "--json", out / "m.json", "--html", out / "m.html"],
                  ("m.json", "m.html"))
     faults.check("emit", ["emit", out], step=9)
+    faults.interrupt("merge", ["report", "merge", report, report, "--json", out / "m.json", "--html", out / "m.html"],
+                     ("m.json", "m.html"), step=2 if runner.is_quick else 1)
+    faults.interrupt("apply", [*apply, "--device", "cpu"], ("q.npy", "k.npy"), step=4 if runner.is_quick else 1)
+    faults.interrupt("emit", ["emit", out], (), step=61 if runner.is_quick else 17)
     verified(runner, faults)
     drawn(runner, faults)
     if not runner.is_quick:

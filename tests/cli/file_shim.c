@@ -5,7 +5,9 @@
 //
 //     ROPE2D_FILES_UNDER    the folder, absolute
 //     ROPE2D_FILES_FAIL     the number of the operation that fails, from 1 on
-//     ROPE2D_FILES_CODE     its errno; 0: a read meets the file's end
+//     ROPE2D_FILES_CODE     its errno; 0: a read meets the file's end; below 0: it does not fail, but a
+//     signal of that
+//                           number comes before it
 //     ROPE2D_FILES_NAMES    what counts, each with a space after it; none: everything
 //     ROPE2D_FILES_DONE     how many there were before, which the shim tells the programs that this one runs
 #define _GNU_SOURCE
@@ -13,6 +15,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -54,8 +57,11 @@ static bool fails(const char *name, const char *path) {
     if (calls != number_of("ROPE2D_FILES_FAIL"))
         return false;
     (void)dprintf(STDERR_FILENO, "file_shim: %s %s\n", name, path);
-    errno = (int)number_of("ROPE2D_FILES_CODE");
-    return true;
+    const int code = (int)number_of("ROPE2D_FILES_CODE");
+    if (code < 0)
+        (void)raise(-code);
+    errno = code;
+    return code >= 0;
 }
 
 static watched *watch(const char *path, int file) {

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Devices that crash, hang and get lost on one case: `opencl_shim.c` and `vulkan_shim.c` make them from one that does not."""
 import json
+import math
 import os
+import time
 
 # Cases in the order in which they run. One with a dispatch of a size of its own fails, or makes the next one fail: which
 # has one is up to the kernels and the library's self-test.
@@ -23,10 +25,15 @@ def sizes(runner, device, cases, what="log"):
 
 
 def find_sizes(runner, device, what="log"):
-    """For each case that has one, a size, or a build, that no other has."""
-    found = {case: sizes(runner, device, pattern(case), what) for case in CASES}
+    """For each case that has one, a size, or a build, that no other has. And seconds after which a task hangs: as long as the
+    slowest of these runs took, each of which has many tasks."""
+    found, limit = {}, 3
+    for case in CASES:
+        begun = time.monotonic()
+        found[case] = sizes(runner, device, pattern(case), what)
+        limit = max(limit, math.ceil(time.monotonic() - begun))
     own = {case: sorted(found[case] - set().union(*(found[other] for other in CASES if other != case))) for case in CASES}
-    return {case: size[0] for case, size in own.items() if size}
+    return {case: size[0] for case, size in own.items() if size}, limit
 
 
 def find_device(runner, backend):
@@ -51,18 +58,19 @@ def test(runner, verify, shim, vulkan_shim):
         runner.skip("bad devices", "there is no OpenCL device, or no shim")
         return
     os.environ["ROPE2D_OPENCL_LOADER"] = shim
-    own = find_sizes(runner, device)
+    own, limit = find_sizes(runner, device)
     if not runner.check("cases have dispatches of their own", len(own) >= 2, own):
         return
     case, size = list(own.items())[-1]
     early, trigger = list(own.items())[0]
     all_cases = pattern(*CASES)
-    for what, verdict, text in (("crash", "crashed", "signal 6"), ("hang", "hung", "no answer for 3 s"),
+    for what, verdict, text in (("crash", "crashed", "signal 6"), ("hang", "hung", f"no answer for {limit} s"),
                                 ("lose", "lost", "DEVICE_LOST")):
         if runner.is_quick and what != "crash":
             continue
         os.environ["ROPE2D_SHIM"] = f"{what}:{size}"
-        result, report = verify(runner, "--case", all_cases, "--time-limit", "3", device=device, name=f"{what}.json")
+        patience = ["--time-limit", limit] if what == "hang" else []
+        result, report = verify(runner, "--case", all_cases, *patience, device=device, name=f"{what}.json")
         got = verdicts(report)
         bad = {name for name, one in got.items() if one != "passed"}
         runner.check(f"{what}: the case alone is blamed", result.status == 1 and bad and all(
@@ -73,7 +81,7 @@ def test(runner, verify, shim, vulkan_shim):
         if what == "crash":
             known(runner, verify, device, all_cases, case, bad)
     if not runner.is_quick:
-        stuck(runner, verify, device, early, own[early])
+        stuck(runner, verify, device, early, own[early], limit)
     compilers(runner, verify, device, "build")
     flaky(runner, verify, device)
     os.environ["ROPE2D_SHIM"] = f"late:{trigger}"
@@ -97,15 +105,16 @@ def test(runner, verify, shim, vulkan_shim):
 
 def compilers(runner, verify, device, kind):
     """A driver's compiler that crashes or hangs on the kernels of one case."""
-    own = find_sizes(runner, device, f"log-{kind}s")
+    own, limit = find_sizes(runner, device, f"log-{kind}s")
     if not runner.check("cases have kernels of their own", own):
         return
     case, build = list(own.items())[0]
-    for what, verdict, text in ((f"{kind}-crash", "crashed", "signal 6"), (f"{kind}-hang", "hung", "no answer for 3 s")):
+    for what, verdict, text in ((f"{kind}-crash", "crashed", "signal 6"), (f"{kind}-hang", "hung", f"no answer for {limit} s")):
         if runner.is_quick and verdict == "hung":
             continue
         os.environ["ROPE2D_SHIM"] = f"{what}:{build}"
-        result, report = verify(runner, "--case", pattern(*CASES), "--time-limit", "3", device=device, name=f"{what}.json")
+        patience = ["--time-limit", limit] if verdict == "hung" else []
+        result, report = verify(runner, "--case", pattern(*CASES), *patience, device=device, name=f"{what}.json")
         got = verdicts(report)
         bad = {name for name, one in got.items() if one != "passed"}
         runner.check(f"{what}: the case alone is blamed, and the rest goes on", result.status == 1 and bad and all(
@@ -113,11 +122,11 @@ def compilers(runner, verify, device, kind):
             and report["complete"], got)
 
 
-def stuck(runner, verify, device, case, size):
+def stuck(runner, verify, device, case, size, limit):
     """A device that never answers again: what comes later has no verdict, and a run that goes on begins there."""
     path = runner.path("stuck")
     os.environ["ROPE2D_SHIM"] = f"stick:{size}:{path}"
-    options = ["--case", pattern(*CASES), "--time-limit", "2"]
+    options = ["--case", pattern(*CASES), "--time-limit", limit]
     result, report = verify(runner, *options, device=device, name="stuck.json")
     got = verdicts(report)
     names = list(got)

@@ -7,9 +7,11 @@ import pathlib
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 
+import interrupted
 import outputs
 
 # What a listing may hold, and what it counts as: (dialect, line, fused, mixed).
@@ -47,6 +49,8 @@ def test(runner, verify, source):
         return
     reported(runner, verify, source)
     missing(runner, verify)
+    pythonless(runner, source)
+    ended(runner)
     meddled(runner, source)
     for option, value in (("--device", "cpu"), ("--case", "half"), ("--cases", runner.golden), ("--repeat", "1")):
         runner.expect(f"--compile-only with {option}", ["verify", "--compile-only", "--quick", option, value], 2, "runs nothing")
@@ -127,6 +131,43 @@ def missing(runner, verify):
     runner.check("missing compilers are listed", result.status == 0 and "ocloc is not in the path" in skips.get("ocloc", "")
                  and "spirv-val" in skips and "skip ocloc: " in result.output, skips)
     runner.check("and nothing of them is compiled", not any(one["compiler"] != "RADV" for one in report["compiled"]["results"]))
+
+
+def pythonless(runner, source):
+    """Without python3 nothing is compiled, which is a skip; what is run is reported all the same."""
+    folder = runner.path("no programs")
+    folder.mkdir()
+    forms = {form: runner.path(f"pythonless.{form}") for form in ("json", "junit", "html")}
+    options = [word for form, path in forms.items() for word in (f"--{form}", path)]
+    before, os.environ["PATH"] = os.environ["PATH"], str(folder)
+    try:
+        result = runner.run("verify", "--device", "cpu", "--compile", "--quick", "--case", "half f32:f32 buffer", *options)
+        alone = runner.run("verify", "--compile-only", "--quick")
+    finally:
+        os.environ["PATH"] = before
+    report = json.loads(forms["json"].read_text())
+    skip = {"what": "compilers", "why": "python3, which starts them, is not in the path"}
+    runner.check("without python3 the rest is reported", result.status == 0 and report["complete"] and skip in report["skips"]
+                 and f"skip compilers: {skip['why']}" in result.output and "1 passed" in result.output
+                 and "half f32:f32" in forms["junit"].read_text() and "python3, which" in forms["html"].read_text(), report["skips"])
+    outputs.fits_schema(runner, source, "what was not compiled", report)
+    runner.check("and fails where nothing else is", alone.status == 1 and "FAIL no case was executed" in alone.output, alone.output)
+
+
+def ended(runner):
+    """The folder of the tool does not stay behind it, even where nobody asks it to end."""
+    folder, told = runner.path("for compilers"), runner.path("told")
+    (folder / "path").mkdir(parents=True)
+    (folder / "tmp").mkdir()
+    python = folder / "path" / "python3"  # main.py's arguments: PROGRAM --folder FOLDER ...
+    python.write_text(f'#!/bin/sh\n/bin/mkdir -p "$4/kernels" && echo x >{shlex.quote(str(told))} && exec /bin/sleep 600\n')
+    python.chmod(0o755)
+    with interrupted.start(runner, "--compile-only", "--quick", PATH=str(folder / "path"), TMPDIR=str(folder / "tmp")) as process:
+        there = interrupted.wait_for(told.exists) and list((folder / "tmp").glob("*/kernels"))
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=interrupted.LIMIT)
+    runner.check("an interruption leaves no kernels", process.returncode == -signal.SIGINT and len(there) == 1
+                 and not list((folder / "tmp").iterdir()), (there, list((folder / "tmp").iterdir())))
 
 
 def meddled(runner, source):

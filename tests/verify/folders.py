@@ -173,13 +173,17 @@ def foreign(runner, verify):
     _, report = verify(runner, *options, name="foreign.json")
     path = runner.path("foreign.json")
     own = report["devices"][0]
-    strange = [{"device": f"strange:{number}"} for number in range(100000)]
+    strange = [{**own, "device": f"strange:{number}"} for number in range(255)]
+    bare = [{"device": f"strange:{number}"} for number in range(100000)]
 
     def resume(devices):
         path.write_text(json.dumps({**report, "devices": devices}))
         return runner.run("verify", "--device", "cpu", *options, "--resume", "--json", path, limit=60)
-    runner.check("many devices are gone on from", resume([own, *strange[:255]]).status == 0)
-    refused = resume([own, *strange])
+    runner.check("many devices are gone on from", resume([own, *strange]).status == 0
+                 and len(json.loads(path.read_text())["devices"]) == 256)
+    runner.check("one that has nothing fails", resume([own, bare[0]]).status == 1
+                 and "FAIL strange:0: no case was executed" in runner.last.output)
+    refused = resume([own, *bare])
     runner.check("too many are refused", refused.status == 2 and "has 100001 devices: must be at most 256" in refused.errors)
 
 

@@ -3,7 +3,7 @@
 """Test `rope2d verify` as its users see it.
 
 usage: test_verify.py ROPE2D SOURCE_ROOT [--shim LOADER] [--vulkan-shim LOADER] [PART...]
-    parts: report options terminal progress known resume interrupted outputs maps strangers programs folders hostile compiled
+    parts: report options terminal progress known resume resumed interrupted outputs maps strangers programs folders hostile compiled
            bad; default: all
 """
 import hashlib
@@ -25,6 +25,7 @@ import interrupted
 import maps
 import outputs
 import programs
+import resumed
 import strangers
 from runner import Runner
 
@@ -290,6 +291,7 @@ def main(arguments):
             del arguments[at:at + 2]
     parts = {"report": test_report, "options": test_options, "terminal": test_terminal, "progress": test_progress,
              "known": test_known, "resume": test_resume,
+             "resumed": lambda runner, _source: resumed.test(runner, verify),
              "interrupted": lambda runner, source: interrupted.test(runner, verify, source),
              "outputs": lambda runner, source: outputs.test(runner, verify, source),
              "maps": lambda runner, source: maps.test(runner, verify, source),

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "message.h"
+#include "unfinished.h"
 
 #ifdef _WIN32
 #include <fcntl.h>
@@ -83,6 +84,26 @@ static bool move(const char *from, const char *to) {
 
 #endif
 
+// Beside its place, for nobody but us to know; NULL, and errno.
+static FILE *begin(char *beside) {
+    unfinished_guard guard;
+    unfinished_hold(&guard);
+    FILE *file = open_beside(beside);
+    if (file)
+        unfinished_add(beside);
+    int error = errno;
+    unfinished_release(&guard);
+    errno = error;
+    return file;
+}
+
+static void forget(struct output_file *output) {
+    if (output->beside)
+        unfinished_remove(output->beside);
+    free(output->beside);
+    output->beside = NULL;
+}
+
 bool output_file_open(struct output_file *output, const char *path) {
     struct stat found;
     size_t size = strlen(path) + sizeof PLACEHOLDER;
@@ -96,7 +117,7 @@ bool output_file_open(struct output_file *output, const char *path) {
         return fail(output, 0);
     snprintf(beside, size, "%s" PLACEHOLDER, path);
     errno = 0;
-    output->file = open_beside(beside);
+    output->file = begin(beside);
     if (!output->file) {
         int error = errno;
         free(beside);
@@ -130,8 +151,7 @@ bool output_file_close(struct output_file *output, bool is_good) {
 bool output_file_place(struct output_file *output) {
     if (!move(output->beside, output->path))
         return fail(output, errno);
-    free(output->beside);
-    output->beside = NULL;
+    forget(output);
     return true;
 }
 
@@ -140,9 +160,8 @@ void output_file_free(struct output_file *output) {
         (void)fclose(output->file);
     if (output->beside && remove(output->beside))
         message("%s: stays, since it cannot be removed: %s", output->beside, strerror(errno));
-    free(output->beside);
     output->file = NULL;
-    output->beside = NULL;
+    forget(output);
 }
 
 bool output_file_write(const char *path, const void *bytes, size_t size) {

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Compile rope2d's kernels for hardware that is not here, and read the machine code. Nothing is run.
 
-usage: main.py ROPE2D [--quick] [--descriptor N]
+usage: main.py ROPE2D [--quick] [--descriptor N] [--folder FOLDER]
 
 ROPE2D is the program whose kernels are compiled. Each kernel, control and missing compiler is a line of JSON on the
 descriptor, or on standard output: {"count": N} comes first, {"result": ...}, {"control": ...} and {"skip": ...} after it,
-and {"compiler": ...} before a compiler's first. `rope2d verify --compile` starts this and reports what it says.
+and {"compiler": ...} before a compiler's first. `rope2d verify --compile` starts this, reports what it says,
+and removes the folder, below which all temporary files are, whatever becomes of this.
 """
 import argparse
 import json
@@ -68,7 +69,10 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--descriptor", type=int, default=1)
+    parser.add_argument("--folder")
     options = parser.parse_args()
+    if options.folder:
+        os.environ["TMPDIR"] = options.folder  # the compilers' own
     with tempfile.TemporaryDirectory() as folder, os.fdopen(options.descriptor, "w") as file:
         kernels = pathlib.Path(folder) / "kernels"
         done = run([options.program, "emit", kernels])

@@ -40,16 +40,18 @@ static void hear_line(void *user, const char *text) {
     cJSON_Delete(line);
 }
 
-static int run_tool(const struct verify_options *options, cJSON *compiled, struct progress *progress) {
-    char descriptor[16];
+// False when it came to no end of its own; then it was interrupted, or the report says what is wrong.
+static bool run_tool(const struct verify_options *options, const char *folder, cJSON *compiled,
+                     struct progress *progress, cJSON *report) {
+    char descriptor[16], text[CHILD_TEXT_SIZE + 256];
     char *program = folder_whole_path(options->program); // another process's /proc/self is another program
     struct hearing hearing = {compiled, progress};
-    struct child_end end = {.fate = CHILD_NOT_STARTED};
+    struct child_end end = {.fate = CHILD_NOT_STARTED, .text = "the path of this program is not to be had"};
     const char *tool = script_path(COMPILE_TOOL_SOURCE, COMPILE_TOOL_INSTALLED);
-    const char *const arguments[] = {"python3",  tool,
-                                     program,    "--descriptor",
-                                     descriptor, options->level == VERIFY_QUICK ? "--quick" : NULL,
-                                     NULL};
+    const char *const arguments[] = {
+        "python3", tool,           program,    "--folder",
+        folder,    "--descriptor", descriptor, options->level == VERIFY_QUICK ? "--quick" : NULL,
+        NULL};
     snprintf(descriptor, sizeof descriptor, "%d", VERIFY_WORKER_DESCRIPTOR);
     *progress = (struct progress){0};
     // A compiler may take as long as the tool lets it, for each of the kernels that a line waits for.
@@ -57,32 +59,37 @@ static int run_tool(const struct verify_options *options, cJSON *compiled, struc
         child_run(arguments, "", options->seconds > 300 ? options->seconds : 300, hear_line, &hearing, &end);
     progress_end(progress);
     free(program);
-    if (end.fate == CHILD_DONE && !end.status)
-        return STATUS_OK;
-    if (!interrupt_came())
-        message("%s: %s", tool,
-                *end.text ? end.text
-                          : "python3, which compiles for hardware that is not here, does not start");
-    return STATUS_DEVICE;
+    if (interrupt_came() || (end.fate == CHILD_DONE && !end.status))
+        return !interrupt_came();
+    snprintf(text, sizeof text, "%.200s: %s", tool, end.text);
+    if (end.fate == CHILD_NOT_STARTED && end.status)
+        report_add_skip(report, "compilers", "python3, which starts them, is not in the path");
+    else
+        report_add_problem(report, "compilers", text);
+    return false;
 }
 
-int compile_all(const struct verify_options *options, const cJSON *before, struct progress *progress,
-                cJSON *report) {
+void compile_all(const struct verify_options *options, const cJSON *before, struct progress *progress,
+                 cJSON *report) {
     static const char *const lists[] = {"compilers", "results", "controls", "skips"};
     const cJSON *known = cJSON_GetObjectItemCaseSensitive(before, VERIFY_COMPILED);
+    char folder[FOLDER_PATH_SIZE];
     if (known) {
         cJSON_AddItemToObject(report, VERIFY_COMPILED, cJSON_Duplicate(known, true));
-        return STATUS_OK;
+        return;
+    }
+    if (!folder_make_own(folder)) {
+        report_add_problem(report, "compilers", "there is no temporary folder to be had");
+        return;
     }
     cJSON *compiled = cJSON_CreateObject();
     for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
         cJSON_AddArrayToObject(compiled, lists[i]);
-    int result = run_tool(options, compiled, progress);
-    if (result)
-        cJSON_Delete(compiled);
-    else
+    if (run_tool(options, folder, compiled, progress, report))
         cJSON_AddItemToObject(report, VERIFY_COMPILED, compiled);
-    return result;
+    else
+        cJSON_Delete(compiled);
+    folder_remove(folder);
 }
 
 static bool is_good(const cJSON *result) {

@@ -12,9 +12,9 @@
 #define VERIFY_COMPILED "compiled" // of a report
 
 // Compiles, and adds to the report under "compiled" what became of it; from the report that is resumed where
-// that has it. Returns an exit status, having said what is wrong.
-int compile_all(const struct verify_options *options, const cJSON *before, struct progress *progress,
-                cJSON *report);
+// that has it. Without python3 that is a skip of the report's, and any other end before the end a problem.
+void compile_all(const struct verify_options *options, const cJSON *before, struct progress *progress,
+                 cJSON *report);
 
 // Adds to the report's problems what did not compile or was not noticed. The number of kernels that compiled.
 double compile_judge(cJSON *report);

@@ -9,6 +9,21 @@
 
 enum { MOST_LINES = 20 }; // for each kind of verdict that is no failure
 
+void report_add_skip(cJSON *report, const char *what, const char *why) {
+    cJSON *skip = cJSON_CreateObject();
+    cJSON_AddStringToObject(skip, "what", what);
+    cJSON_AddStringToObject(skip, "why", why);
+    cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(report, "skips"), skip);
+}
+
+void report_add_problem(cJSON *report, const char *device, const char *text) {
+    cJSON *problem = cJSON_CreateObject();
+    if (device)
+        cJSON_AddStringToObject(problem, "device", device);
+    cJSON_AddStringToObject(problem, "text", text);
+    cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(report, "problems"), problem);
+}
+
 static void print_error(const cJSON *object, const char *key) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
     if (cJSON_IsNull(item))

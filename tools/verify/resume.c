@@ -61,8 +61,9 @@ static int by_name(const void *a, const void *b) {
 bool resume_sort(const cJSON *device, const char *list, struct resume_names *names) {
     const cJSON *results = cJSON_GetObjectItemCaseSensitive(device, list), *result;
     const size_t count = (size_t)cJSON_GetArraySize(results);
-    *names = (struct resume_names){.results = calloc(count + 1, sizeof *names->results)};
-    if (!names->results)
+    *names = (struct resume_names){.results = calloc(count + 1, sizeof *names->results),
+                                   .are_taken = calloc(count + 1, sizeof *names->are_taken)};
+    if (!names->results || !names->are_taken)
         return false;
     cJSON_ArrayForEach(result, results) names->results[names->count++] = result;
     if (count)
@@ -74,21 +75,58 @@ static int to_name(const void *name, const void *result) {
     return strcmp(name, summary_text(*(const cJSON *const *)result, "name"));
 }
 
-const cJSON *resume_find(const struct resume_names *names, const char *name) {
-    const cJSON *const *found =
+const cJSON *resume_take(struct resume_names *names, const char *name) {
+    const cJSON **found =
         names->count ? bsearch(name, names->results, names->count, sizeof *names->results, to_name) : NULL;
-    return found ? *found : NULL;
+    if (!found)
+        return NULL;
+    names->are_taken[found - names->results] = true;
+    return *found;
 }
 
 void resume_free(struct resume_names *names) {
     free(names->results);
+    free(names->are_taken);
     *names = (struct resume_names){0};
 }
 
-static bool has_device(const cJSON *devices, const char *name) {
+bool resume_has_device(const cJSON *report, const char *name) {
     const cJSON *device;
-    cJSON_ArrayForEach(device, devices) if (strcmp(summary_text(device, "device"), name) == 0) return true;
+    cJSON_ArrayForEach(device, cJSON_GetObjectItemCaseSensitive(
+                                   report, "devices")) if (strcmp(summary_text(device, "device"), name) ==
+                                                           0) return true;
     return false;
+}
+
+// A device as it was, judged by this run's list of known failures.
+static cJSON *keep_device(const struct verify_options *options, const cJSON *expected, const cJSON *before) {
+    static const char *const lists[] = {"controls", "results"};
+    cJSON *device = cJSON_Duplicate(before, true);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
+        if (!cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(device, lists[i]))) {
+            cJSON_DeleteItemFromObjectCaseSensitive(device, lists[i]);
+            cJSON_AddArrayToObject(device, lists[i]);
+        }
+    expect_apply(expected, device);
+    summary_of_device(device, options->seed == VERIFY_RECORDED_SEED);
+    return device;
+}
+
+void resume_keep(const struct verify_options *options, const cJSON *expected, const cJSON *before,
+                 cJSON *report) {
+    cJSON *devices = cJSON_GetObjectItemCaseSensitive(report, "devices");
+    const cJSON *device, *compiled = cJSON_GetObjectItemCaseSensitive(before, VERIFY_COMPILED);
+    cJSON_ArrayForEach(device, cJSON_GetObjectItemCaseSensitive(before, "devices")) {
+        const char *name = summary_text(device, "device");
+        if (resume_has_device(report, name))
+            continue;
+        cJSON_AddItemToArray(devices, keep_device(options, expected, device));
+        report_add_skip(report, name, "not run this time: its results are those that --resume found");
+    }
+    if (!compiled || cJSON_HasObjectItem(report, VERIFY_COMPILED))
+        return;
+    cJSON_AddItemToObject(report, VERIFY_COMPILED, cJSON_Duplicate(compiled, true));
+    report_add_skip(report, VERIFY_COMPILED, "not done this time: the results are those that --resume found");
 }
 
 int resume_save(const char *path, cJSON *report, const cJSON *before) {
@@ -97,7 +135,7 @@ int resume_save(const char *path, cJSON *report, const cJSON *before) {
     int count = cJSON_GetArraySize(devices);
     bool lacks_compiled = compiled && !cJSON_HasObjectItem(report, VERIFY_COMPILED);
     cJSON_ArrayForEach(device, cJSON_GetObjectItemCaseSensitive(before, "devices")) {
-        if (!has_device(devices, summary_text(device, "device")))
+        if (!resume_has_device(report, summary_text(device, "device")))
             cJSON_AddItemToArray(devices, cJSON_Duplicate(device, true));
     }
     if (lacks_compiled)

@@ -6,10 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../tests/harness/digest.h"
 #include "../cli/device_choice.h"
 #include "../cli/message.h"
 #include "../cli/progress.h"
 #include "compile.h"
+#include "escape.h"
+#include "execute.h"
 #include "facts.h"
 #include "interrupt.h"
 #include "listing.h"
@@ -36,6 +39,25 @@ static int write_so_far(const struct verify *verify) {
     return file ? resume_save(file, verify->report, verify->before) : STATUS_OK;
 }
 
+// JSON holds UTF-8 alone: of what is none a hash is added, so that --resume tells it from others.
+static void add_text(cJSON *object, const char *key, const char *text) {
+    const size_t size = strlen(text) + 1, room = size + sizeof "~" + 64;
+    char *kept = malloc(room), hex[65];
+    rope2d_sha256 sha;
+    if (!kept)
+        return;
+    memcpy(kept, text, size);
+    escape_utf8(kept);
+    if (strcmp(kept, text) != 0) {
+        rope2d_sha256_begin(&sha);
+        rope2d_sha256_add(&sha, text, size - 1);
+        digest_end(&sha, hex);
+        snprintf(kept + size - 1, room - size + 1, "~%s", hex);
+    }
+    cJSON_AddStringToObject(object, key, kept);
+    free(kept);
+}
+
 static cJSON *make_report(const struct verify_options *options) {
     char seed[24];
     cJSON *report = cJSON_CreateObject();
@@ -50,9 +72,9 @@ static cJSON *make_report(const struct verify_options *options) {
     cJSON_AddStringToObject(chosen, "seed", seed);
     cJSON_AddNumberToObject(chosen, "repeat", options->repeat);
     if (options->folder)
-        cJSON_AddStringToObject(chosen, "cases", options->folder);
+        add_text(chosen, "cases", options->folder);
     if (options->command)
-        cJSON_AddStringToObject(chosen, "exec", options->command);
+        add_text(chosen, "exec", options->command);
     cJSON_AddItemToObject(report, "sources", facts_of_sources());
     cJSON_AddArrayToObject(report, "problems");
     cJSON_AddArrayToObject(report, "skips");
@@ -60,52 +82,16 @@ static cJSON *make_report(const struct verify_options *options) {
     return report;
 }
 
-static void add_skip(cJSON *report, const char *what, const char *why) {
-    cJSON *skip = cJSON_CreateObject();
-    cJSON_AddStringToObject(skip, "what", what);
-    cJSON_AddStringToObject(skip, "why", why);
-    cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(report, "skips"), skip);
-}
-
-static void add_problem(cJSON *report, const char *device, const char *text) {
-    cJSON *problem = cJSON_CreateObject();
-    if (device)
-        cJSON_AddStringToObject(problem, "device", device);
-    cJSON_AddStringToObject(problem, "text", text);
-    cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(report, "problems"), problem);
-}
-
-// What is wanted and not known from before. The number of tasks.
-static size_t choose_tasks(const struct verify *verify, const struct verify_matrix *matrix,
-                           const cJSON *before, cJSON **results, size_t *tasks) {
-    struct resume_names controls, others;
-    size_t count = 0;
-    // Without memory for them all are run again.
-    (void)resume_sort(before, "controls", &controls);
-    (void)resume_sort(before, "results", &others);
-    for (size_t i = 0; i < matrix->count; ++i) {
-        const struct verify_task *task = &matrix->tasks[i];
-        bool is_control = task->control >= 0;
-        if (!is_control && verify->options.cases && !verify_name_matches(task->name, verify->options.cases))
-            continue;
-        const cJSON *known = resume_find(is_control ? &controls : &others, task->name);
-        if (known && strcmp(summary_text(known, "verdict"), "no verdict") != 0)
-            results[i] = cJSON_Duplicate(known, true);
-        else
-            tasks[count++] = i;
-    }
-    resume_free(&controls);
-    resume_free(&others);
-    return count;
-}
-
-static void add_results(const struct verify_matrix *matrix, cJSON *const *results, cJSON *device) {
+static void add_results(const struct verify_matrix *matrix, cJSON *const *results, const cJSON *others,
+                        cJSON *device) {
+    const cJSON *other;
     cJSON *controls = cJSON_AddArrayToObject(device, "controls");
     cJSON *list = cJSON_AddArrayToObject(device, "results");
     for (size_t i = 0; i < matrix->count; ++i)
         if (results[i])
             cJSON_AddItemToArray(matrix->tasks[i].control >= 0 ? controls : list,
                                  cJSON_Duplicate(results[i], true));
+    cJSON_ArrayForEach(other, others) cJSON_AddItemToArray(list, cJSON_Duplicate(other, true));
 }
 
 static cJSON *basic_facts(const struct device_choice *choice) {
@@ -126,9 +112,36 @@ struct device_run {
     bool is_program;     // the device of --exec
     struct verify_matrix matrix;
     cJSON **results; // [matrix.count]
+    cJSON *others;   // results from before of cases that there are none of any more
     size_t *tasks;
     struct verify_supervisor supervisor;
 };
+
+// What is wanted and not known from before. The number of tasks. What is known and not wanted stays.
+static size_t choose_tasks(struct device_run *run) {
+    const char *patterns = run->verify->options.cases;
+    struct resume_names controls, others;
+    size_t count = 0;
+    // Without memory for them all are run again.
+    (void)resume_sort(run->before, "controls", &controls);
+    (void)resume_sort(run->before, "results", &others);
+    for (size_t i = 0; i < run->matrix.count; ++i) {
+        const struct verify_task *task = &run->matrix.tasks[i];
+        bool is_control = task->control >= 0;
+        bool is_wanted = is_control || !patterns || verify_name_matches(task->name, patterns);
+        const cJSON *known = resume_take(is_control ? &controls : &others, task->name);
+        if (known && (!is_wanted || strcmp(summary_text(known, "verdict"), VERDICT_NONE) != 0))
+            run->results[i] = cJSON_Duplicate(known, true);
+        else if (is_wanted)
+            run->tasks[count++] = i;
+    }
+    for (size_t i = 0; i < others.count; ++i)
+        if (!others.are_taken[i])
+            cJSON_AddItemToArray(run->others, cJSON_Duplicate(others.results[i], true));
+    resume_free(&controls);
+    resume_free(&others);
+    return count;
+}
 
 // The device's part of the report, as far as it has come.
 static cJSON *describe(const struct device_run *run) {
@@ -136,14 +149,15 @@ static cJSON *describe(const struct device_run *run) {
                                           "outputs",  "error",   "variations", "leaving"};
     const struct verify_supervisor *supervisor = &run->supervisor;
     const cJSON *facts = supervisor->facts ? supervisor->facts : run->before;
+    const char *leaving = *supervisor->leaving ? supervisor->leaving : summary_text(run->before, "leaving");
     cJSON *device = facts ? cJSON_Duplicate(facts, true) : basic_facts(run->choice);
     for (size_t i = 0; i < sizeof derived / sizeof *derived; ++i)
         cJSON_DeleteItemFromObjectCaseSensitive(device, derived[i]);
     if (*supervisor->text)
         cJSON_AddStringToObject(device, "error", supervisor->text);
-    if (*supervisor->leaving)
-        cJSON_AddStringToObject(device, "leaving", supervisor->leaving);
-    add_results(&run->matrix, run->results, device);
+    if (*leaving)
+        cJSON_AddStringToObject(device, "leaving", leaving);
+    add_results(&run->matrix, run->results, run->others, device);
     expect_apply(run->verify->expected, device);
     summary_of_device(device, run->verify->options.seed == VERIFY_RECORDED_SEED);
     return device;
@@ -172,7 +186,7 @@ static void step(void *user) {
 
 static void run_device(struct device_run *run) {
     struct verify *verify = run->verify;
-    size_t count = choose_tasks(verify, &run->matrix, run->before, run->results, run->tasks);
+    size_t count = choose_tasks(run);
     run->supervisor = (struct verify_supervisor){
         .program = verify->options.program,
         .job = {.backend = run->choice->info.backend,
@@ -214,7 +228,7 @@ static int tell_interrupted(struct verify *verify, bool has_begun) {
         message("interrupted");
         return STATUS_FAILED;
     }
-    add_problem(verify->report, NULL, text);
+    report_add_problem(verify->report, NULL, text);
     int result = write_so_far(verify);
     if (!result)
         result = write_pages(verify);
@@ -234,11 +248,15 @@ static int verify_device(struct verify *verify, const struct device_choice *choi
                                                 choice->info.backend != ROPE2D_BACKEND_CPU, is_program,
                                                 verify->options.folder};
     int result = verify_matrix_make(&run.matrix, &params);
+    if (!run.before && resume_has_device(verify->before, choice->name))
+        report_add_skip(verify->report, choice->name,
+                        "its driver is another than in what --resume found, of which nothing is kept");
     if (!result) {
         run.results = calloc(run.matrix.count + 1, sizeof(cJSON *));
         run.tasks = calloc(run.matrix.count + 1, sizeof *run.tasks);
+        run.others = cJSON_CreateArray();
     }
-    if (run.results && run.tasks) {
+    if (run.results && run.tasks && run.others) {
         run_device(&run);
         result = write_so_far(verify);
     } else if (!result) {
@@ -248,6 +266,7 @@ static int verify_device(struct verify *verify, const struct device_choice *choi
     for (size_t i = 0; run.results && i < run.matrix.count; ++i)
         cJSON_Delete(run.results[i]);
     cJSON_Delete(run.supervisor.facts);
+    cJSON_Delete(run.others);
     free(run.results);
     free(run.tasks);
     verify_matrix_free(&run.matrix);
@@ -269,8 +288,8 @@ static void list_skips(struct verify *verify) {
         for (size_t i = 0; i < verify->list.count; ++i)
             is_there |= verify->list.items[i].info.backend == (rope2d_backend)backend;
         if (!is_there)
-            add_skip(verify->report, backend_names[backend],
-                     *verify->list.missing[backend] ? verify->list.missing[backend] : "no device");
+            report_add_skip(verify->report, backend_names[backend],
+                            *verify->list.missing[backend] ? verify->list.missing[backend] : "no device");
     }
 }
 
@@ -287,7 +306,7 @@ static void complain_of_listing(struct verify *verify) {
     for (int backend = 0; backend < ROPE2D_BACKEND_COUNT; ++backend) {
         if (!verify->listing.is_broken[backend])
             continue;
-        add_problem(verify->report, backend_names[backend], verify->listing.devices.missing[backend]);
+        report_add_problem(verify->report, backend_names[backend], verify->listing.devices.missing[backend]);
     }
 }
 
@@ -301,7 +320,7 @@ static int fill_report(struct verify *verify) {
     if (!result && verify->options.command && !interrupt_came())
         result = verify_program(verify);
     if (!result && verify->options.compile && !interrupt_came())
-        result = compile_all(&verify->options, verify->before, &verify->progress, verify->report);
+        compile_all(&verify->options, verify->before, &verify->progress, verify->report);
     return result;
 }
 
@@ -327,6 +346,7 @@ static int verify_all(struct verify *verify) {
         return tell_interrupted(verify, begins);
     if (result)
         return result;
+    resume_keep(&verify->options, verify->expected, verify->before, verify->report);
     require_apply(verify->options.require, verify->report);
     expect_note_stale(verify->expected, verify->report);
     int verdict = summary_of_report(verify->report);

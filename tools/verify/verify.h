@@ -70,6 +70,10 @@ void require_apply(const char *text, cJSON *report);
 
 // ------------------------------------------------------------------------------------------- report.c
 
+// Adds to the lists of what was left out, and of what makes the report fail; no device: NULL.
+void report_add_skip(cJSON *report, const char *what, const char *why);
+void report_add_problem(cJSON *report, const char *device, const char *text);
+
 // Prints what people read.
 void report_print(const cJSON *report);
 
