@@ -317,6 +317,9 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, r_heads heads, uint row_at) 
 
 // So many lanes have units side by side with R_ORDER_FLAG, and what they have next follows it.
 #define R_LANES_TOGETHER 8u
+// A unit has 32 bytes: heads of so many units, read and written, fit the first cache of a processor, and both
+// tensors are turned together; of more one tensor after the other.
+#define R_JOINT_UNITS 512u
 
 #ifdef R_TAKES_TOKENS
 // What a lane has of several tokens, of both tensors where there are two: the same unit of each, or, in
@@ -327,39 +330,53 @@ R_FN void r_vector_tokens(R_MEM uint k, uint unit, uint batch, uint first, uint 
                           uint head) {
     uint a = R_TENSORS + k * R_TENSOR_WORDS;
     uint b = R_TENSORS + R_TENSOR_WORDS;
-    r_lane lane = r_find_lane(R_M unit, head);
     r_heads a_heads = r_find_heads(R_M a, R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS, batch, first, head);
     r_heads b_heads = r_find_heads(R_M b, R_RANGE_TENSORS + R_RANGE_TENSOR_WORDS, batch, first, head);
     uint a_in = R_SHAPE(a + R_IN_TOKEN_STRIDE) >> R_RUN_SHIFT;
     uint a_out = R_SHAPE(a + R_OUT_TOKEN_STRIDE) >> R_RUN_SHIFT;
     uint b_in = R_SHAPE(b + R_IN_TOKEN_STRIDE) >> R_RUN_SHIFT;
     uint b_out = R_SHAPE(b + R_OUT_TOKEN_STRIDE) >> R_RUN_SHIFT;
-    uint token = 0u;
-    uint rounds = R_SHAPE(R_LANE_TOKENS);
+    bool is_joint = (R_SHAPE(a + R_HEADS) + R_SHAPE(b + R_HEADS)) * R_SHAPE(R_UNITS) <= R_JOINT_UNITS;
+    bool has_a = true;
+    bool has_b = R_TWO_SLOTS && R_HAS_BOTH;
+    bool goes_on = has_b && !is_joint;
+    has_b = has_b && is_joint;
+    uint first_unit = unit;
     do {
-        uint row_at = first_row_at + token * R_SHAPE(R_ROW_AXES);
-        r_duos duos = r_find_duos(R_M lane, row_at);
-        R_FIND_TURNS(t0, t1, duos)
-        r_heads heads = a_heads;
-        heads.in_run += token * a_in;
-        heads.out_run += token * a_out;
-        r_turn_heads(R_M 0u, lane, heads, duos, t0, t1, row_at);
-        if (R_TWO_SLOTS) {
-            if (R_HAS_BOTH) {
-                heads = b_heads;
-                heads.in_run += token * b_in;
-                heads.out_run += token * b_out;
-                r_turn_heads(R_M 1u, lane, heads, duos, t0, t1, row_at);
+        uint token = 0u;
+        uint rounds = R_SHAPE(R_LANE_TOKENS);
+        r_lane lane = r_find_lane(R_M first_unit, head);
+        unit = first_unit;
+        do {
+            uint row_at = first_row_at + token * R_SHAPE(R_ROW_AXES);
+            r_duos duos = r_find_duos(R_M lane, row_at);
+            R_FIND_TURNS(t0, t1, duos)
+            r_heads heads = a_heads;
+            if (has_a) {
+                heads.in_run += token * a_in;
+                heads.out_run += token * a_out;
+                r_turn_heads(R_M 0u, lane, heads, duos, t0, t1, row_at);
             }
-        }
-        token++;
-        if (R_HAS_FLAG(R_ORDER_FLAG)) {
-            unit += R_LANES_TOGETHER;
-            token = (unit * R_SHAPE(R_UNIT_MAGIC)) >> R_UNIT_SHIFT;
-            lane = r_find_lane(R_M unit - token * R_SHAPE(R_UNITS), head);
-        }
-        rounds--;
-    } while (rounds > 0u && token < left);
+            if (R_TWO_SLOTS) {
+                if (has_b) {
+                    heads = b_heads;
+                    heads.in_run += token * b_in;
+                    heads.out_run += token * b_out;
+                    r_turn_heads(R_M 1u, lane, heads, duos, t0, t1, row_at);
+                }
+            }
+            token++;
+            if (R_HAS_FLAG(R_ORDER_FLAG)) {
+                unit += R_LANES_TOGETHER;
+                token = (unit * R_SHAPE(R_UNIT_MAGIC)) >> R_UNIT_SHIFT;
+                lane = r_find_lane(R_M unit - token * R_SHAPE(R_UNITS), head);
+            }
+            rounds--;
+        } while (rounds > 0u && token < left);
+        has_b = goes_on;
+        goes_on = goes_on && has_a;
+        has_a = false;
+    } while (goes_on);
 }
 #endif
 
