@@ -193,11 +193,6 @@ static int issue(struct bench_engine *engine, const struct bench_rotation *rotat
     return result;
 }
 
-static double compile_seconds(const struct bench_engine *engine) {
-    (void)engine;
-    return -1; // the driver compiles behind its loader, some of it when a kernel runs first
-}
-
 const struct bench_engine_ops bench_opencl_ops = {
     .open = bench_opencl_open,
     .close = bench_opencl_close,
@@ -215,5 +210,5 @@ const struct bench_engine_ops bench_opencl_ops = {
     .variant_name = bench_opencl_variant_name,
     .move = bench_opencl_move,
     .issue = issue,
-    .compile_seconds = compile_seconds,
+    .compile_seconds = bench_opencl_compile_seconds,
 };

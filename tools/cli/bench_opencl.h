@@ -66,6 +66,10 @@ int bench_opencl_open(struct bench_engine *engine);
 void bench_opencl_close(struct bench_engine *engine);
 rope2d_status bench_opencl_make_device(struct bench_engine *engine, rope2d_device **device);
 
+// bench_opencl_compile.c
+void bench_opencl_time_compiling(rope2d_device *device); // from here on, of the library's programs
+double bench_opencl_compile_seconds(const struct bench_engine *engine);
+
 // bench_opencl_kernels.c
 uint32_t bench_opencl_variants(const struct bench_engine *engine, enum bench_move move);
 void bench_opencl_variant_name(const struct bench_engine *engine, enum bench_move move, uint32_t variant,

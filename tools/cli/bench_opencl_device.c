@@ -92,7 +92,10 @@ rope2d_status bench_opencl_make_device(struct bench_engine *engine, rope2d_devic
         .queue = opencl->library_queue,
         .dispatch_bytes = UINT64_MAX, // nothing is cut for a watchdog
     };
-    return rope2d_opencl_device_adopt(&params, device);
+    rope2d_status status = rope2d_opencl_device_adopt(&params, device);
+    if (!status)
+        bench_opencl_time_compiling(*device);
+    return status;
 }
 
 int bench_opencl_open(struct bench_engine *engine) {
