@@ -9,21 +9,35 @@ static void run_backwards(void *user, uint32_t tasks, void (*task)(void *data, u
         task(data, --tasks);
 }
 
-rope2d_status harness_device_open(struct harness_device *device, rope2d_backend backend, uint32_t index,
-                                  uint32_t flags, bool backwards) {
+static rope2d_status open_device(struct harness_device *device, rope2d_device_params params, bool backwards) {
     memset(device, 0, sizeof(*device));
     rope2d_host host = harness_host(&device->log);
     if (backwards) {
         host.parallel_for = run_backwards;
         host.threads = 3;
     }
-    rope2d_device_params params = {
-        .struct_size = sizeof(params), .backend = backend, .index = index, .flags = flags, .host = &host};
+    params.struct_size = sizeof(params);
+    params.host = &host;
     rope2d_status status = rope2d_device_create(&params, &device->device);
     device->info.struct_size = sizeof(device->info);
     if (status == ROPE2D_OK)
         status = rope2d_device_get_info(device->device, &device->info);
     return status;
+}
+
+rope2d_status harness_device_open(struct harness_device *device, rope2d_backend backend, uint32_t index,
+                                  uint32_t flags, bool backwards) {
+    const rope2d_device_params params = {.backend = backend, .index = index, .flags = flags};
+    return open_device(device, params, backwards);
+}
+
+rope2d_status harness_device_open_least(struct harness_device *device, rope2d_backend backend, uint32_t index,
+                                        uint64_t dispatch_bytes, bool backwards) {
+    const rope2d_device_params params = {.backend = backend,
+                                         .index = index,
+                                         .flags = ROPE2D_DEVICE_MINIMUM_LIMITS,
+                                         .dispatch_bytes = dispatch_bytes};
+    return open_device(device, params, backwards);
 }
 
 void harness_device_forget(struct harness_device *device) {

@@ -20,6 +20,9 @@ struct harness_device {
 // backwards: its parallel-for runs every task, the last one first.
 rope2d_status harness_device_open(struct harness_device *device, rope2d_backend backend, uint32_t index,
                                   uint32_t flags, bool backwards);
+// The same at the least limits that the API guarantees, with dispatches of at most so many bytes.
+rope2d_status harness_device_open_least(struct harness_device *device, rope2d_backend backend, uint32_t index,
+                                        uint64_t dispatch_bytes, bool backwards);
 void harness_device_close(struct harness_device *device);
 // Destroys the plans that it keeps.
 void harness_device_forget(struct harness_device *device);

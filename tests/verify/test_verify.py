@@ -4,7 +4,7 @@
 
 usage: test_verify.py ROPE2D SOURCE_ROOT [--shim LOADER] [--vulkan-shim LOADER] [PART...]
     parts: report options terminal progress known resume resumed interrupted outputs maps strangers programs folders hostile compiled
-           bad; default: all
+           effects bad; default: all
 """
 import hashlib
 import json
@@ -19,6 +19,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 import bad_devices
 import compiled
+import effects
 import folders
 import hostile
 import interrupted
@@ -300,6 +301,7 @@ def main(arguments):
              "folders": lambda runner, source: folders.test(runner, verify, source),
              "hostile": lambda runner, source: hostile.test(runner, verify, source),
              "compiled": lambda runner, source: compiled.test(runner, verify, source),
+             "effects": lambda runner, _source: effects.test(runner, verify, shims["--shim"]),
              "bad": lambda runner, _source: bad_devices.test(runner, verify, *shims.values())}
     if len(arguments) < 2 or any(part not in parts for part in arguments[2:]):
         print(__doc__)

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-static const uint64_t LEAST_ALIGNMENT = 4; // of words, which kernels read
-
 static const struct bound_ops *ops_of(rope2d_backend backend) {
     return backend == ROPE2D_BACKEND_VULKAN   ? &bound_vulkan_ops
            : backend == ROPE2D_BACKEND_OPENCL ? &bound_opencl_ops
@@ -80,7 +78,8 @@ static rope2d_status rotate_groups(struct bound_job *job, const struct bound_ops
 }
 
 rope2d_status bound_run(struct harness_device *device, const struct harness_work *work, rope2d_table table,
-                        bool is_beside, unsigned char *const *blocks, uint64_t *dispatches) {
+                        bool is_beside, unsigned char *const *blocks, uint64_t *dispatches,
+                        uint64_t offsets[2]) {
     const struct bound_ops *ops = ops_of(device->info.backend);
     struct bound_job job = {.device = device, .work = work, .blocks = blocks};
     harness_log_clear(&device->log);
@@ -88,7 +87,9 @@ rope2d_status bound_run(struct harness_device *device, const struct harness_work
     if (!ops || !ops->create)
         return ROPE2D_ERROR_UNSUPPORTED;
     uint64_t alignment = device->info.buffer_offset_alignment;
-    place(&job, alignment > LEAST_ALIGNMENT ? alignment : LEAST_ALIGNMENT, is_beside);
+    place(&job, alignment > BOUND_LEAST_ALIGNMENT ? alignment : BOUND_LEAST_ALIGNMENT, is_beside);
+    offsets[0] = bound_offset(&job, &work->tensors[0].in);
+    offsets[1] = bound_offset(&job, &work->tensors[0].out);
     rope2d_status status = ops->create(&job);
     if (!status)
         status = rotate_groups(&job, ops, table, dispatches);

@@ -7,7 +7,10 @@
 
 #include "../../tests/harness/run.h"
 
-enum { BOUND_MOST_TENSORS = 4 }; // of a binding, as OpenCL has it
+enum {
+    BOUND_MOST_TENSORS = 4,    // of a binding, as OpenCL has it
+    BOUND_LEAST_ALIGNMENT = 4, // of words, which kernels read
+};
 
 // Where a block of the harness lies in the buffer made for it.
 struct bound_place {
@@ -48,8 +51,10 @@ uint64_t bound_offset(const struct bound_job *job, const struct harness_side *si
 bool bound_can(const struct harness_case *what);
 
 // As harness_run. Each block's first element lies at an odd multiple of buffer_offset_alignment, or, beside
-// it, by turns one element behind and one element before the next.
+// it, by turns one element behind and one element before the next. `offsets` receives where the first
+// tensor's input and output begin.
 rope2d_status bound_run(struct harness_device *device, const struct harness_work *work, rope2d_table table,
-                        bool is_beside, unsigned char *const *blocks, uint64_t *dispatches);
+                        bool is_beside, unsigned char *const *blocks, uint64_t *dispatches,
+                        uint64_t offsets[2]);
 
 #endif

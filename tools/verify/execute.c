@@ -7,6 +7,7 @@
 #include "bound.h"
 #include "child.h"
 #include "controls.h"
+#include "effects.h"
 #include "golden.h"
 #include "load.h"
 #include "metrics.h"
@@ -69,9 +70,9 @@ static struct harness_device *device_for(struct verify_bench *bench, const struc
     if (task->variation != VERIFY_MINIMUM_LIMITS)
         return &bench->device;
     if (!bench->clamped.device)
-        (void)harness_device_open(&bench->clamped, bench->device.info.backend, bench->device.info.index,
-                                  ROPE2D_DEVICE_MINIMUM_LIMITS,
-                                  bench->device.info.backend == ROPE2D_BACKEND_CPU);
+        (void)harness_device_open_least(&bench->clamped, bench->device.info.backend, bench->device.info.index,
+                                        EFFECTS_LEAST_BYTES,
+                                        bench->device.info.backend == ROPE2D_BACKEND_CPU);
     return &bench->clamped;
 }
 
@@ -124,23 +125,32 @@ static void name_status(cJSON *result, rope2d_status status, const struct harnes
 // In memory of ours that the library stages, or in buffers on the device.
 static rope2d_status run_on(struct harness_device *device, const struct verify_task *task,
                             const struct harness_work *work, unsigned char *const *blocks,
-                            uint64_t *dispatches) {
-    if (task->variation != VERIFY_BOUND_AT && task->variation != VERIFY_BOUND_BESIDE)
-        return harness_run(device, work, task->table, blocks, dispatches);
-    return bound_run(device, work, task->table, task->variation == VERIFY_BOUND_BESIDE, blocks, dispatches);
+                            struct effects *effects) {
+    if (task->variation == VERIFY_BOUND_AT || task->variation == VERIFY_BOUND_BESIDE)
+        return bound_run(device, work, task->table, task->variation == VERIFY_BOUND_BESIDE, blocks,
+                         &effects->dispatches, effects->offsets);
+    const rope2d_tensor first = harness_tensor_view(work, &work->tensors[0], blocks);
+    effects->offsets[0] = first.in.offset;
+    effects->offsets[1] = first.out.offset;
+    return harness_run(device, work, task->table, blocks, &effects->dispatches);
+}
+
+// Says that the device still answers: a time limit is for one run. False when all is to end.
+static bool goes_on(const struct verify_bench *bench) {
+    return !bench->run_ended || bench->run_ended(bench->user);
 }
 
 static bool repeats_once(struct verify_bench *bench, struct harness_device *device,
                          const struct verify_task *task, const char *hash, rope2d_status *status) {
     char again[65] = "";
-    uint64_t dispatches;
+    struct effects effects;
     unsigned char **blocks = harness_blocks_copy(&bench->work);
     struct child_end end = {.status = 0};
     *status = blocks ? ROPE2D_OK : ROPE2D_ERROR_HOST_MEMORY;
     if (blocks && bench->command)
         program_rotate(bench->command, bench->seconds, &bench->work, blocks, &end);
     else if (blocks)
-        *status = run_on(device, task, &bench->work, blocks, &dispatches);
+        *status = run_on(device, task, &bench->work, blocks, &effects);
     if (end.status)
         *status = ROPE2D_ERROR_DRIVER;
     if (!*status)
@@ -150,11 +160,13 @@ static bool repeats_once(struct verify_bench *bench, struct harness_device *devi
 }
 
 // Runs again and again, every other time while another thread keeps the device busy; false where the bits are
-// others, of which `text` tells.
+// others, of which `text` tells. The result counts the runs that had a load, and the load's.
 static bool repeats(struct verify_bench *bench, struct harness_device *device, const struct verify_task *task,
-                    const char *hash, char *text) {
+                    const char *hash, char *text, cJSON *result) {
     bool same = true;
-    for (uint32_t i = 1; i < bench->repeat && same; ++i) {
+    uint32_t runs = 1, loaded = 0;
+    double load_runs = 0;
+    for (uint32_t i = 1; i < bench->repeat && same && goes_on(bench); ++i, ++runs) {
         rope2d_status status;
         struct verify_load *load =
             i % 2 && device ? load_begin(device->device, &bench->work, task->table) : NULL;
@@ -163,7 +175,15 @@ static bool repeats(struct verify_bench *bench, struct harness_device *device, c
             snprintf(text, HARNESS_TEXT_SIZE, "run %u of %u%s: %s", i + 1, bench->repeat,
                      load ? ", under load" : "",
                      status ? rope2d_status_name(status) : "other bits than the first");
-        load_end(load);
+        const uint64_t others = load_end(load);
+        loaded += others > 0;
+        load_runs += (double)others;
+    }
+    if (bench->repeat > 1) {
+        cJSON *repeats = cJSON_AddObjectToObject(result, "repeats");
+        cJSON_AddNumberToObject(repeats, "runs", runs);
+        cJSON_AddNumberToObject(repeats, "loaded", loaded);
+        cJSON_AddNumberToObject(repeats, "load_runs", load_runs);
     }
     return same;
 }
@@ -193,8 +213,8 @@ static rope2d_status ask_plan(struct verify_bench *bench, struct harness_device 
 }
 
 static void report_run(struct verify_bench *bench, struct harness_device *device,
-                       const struct verify_task *task, uint64_t dispatches, unsigned char *const *blocks,
-                       cJSON *result) {
+                       const struct verify_task *task, const struct effects *effects,
+                       unsigned char *const *blocks, cJSON *result) {
     static struct verify_metrics metrics;
     char text[HARNESS_TEXT_SIZE] = "", hash[65];
     rope2d_exactness exactness;
@@ -204,16 +224,18 @@ static void report_run(struct verify_bench *bench, struct harness_device *device
         return;
     }
     harness_hash(&bench->work, blocks, hash);
-    result_add_run(result, bench->command ? NULL : &exactness, dispatches, hash, &metrics);
-    bool good =
-        judge_dispatches(task, &bench->work, dispatches, text) && judge(bench, exactness, blocks, text);
+    effects_add(result, effects, task, &bench->work, device);
+    result_add_run(result, bench->command ? NULL : &exactness, hash, &metrics);
+    bool good = judge_dispatches(task, &bench->work, effects->dispatches, text) &&
+                effects_judge(effects, task, &bench->work, device, text) &&
+                judge(bench, exactness, blocks, text);
     cJSON_AddStringToObject(result, "tier",
                             metrics.mismatches == 0                 ? "bit-exact"
                             : metrics.worst <= ORACLE_LIMIT || good ? "bounded"
                                                                     : "none");
     if (!good)
         name_verdict(result, VERDICT_FAILED, text);
-    else if (!repeats(bench, device, task, hash, text))
+    else if (!repeats(bench, device, task, hash, text, result))
         name_verdict(result, VERDICT_NON_REPEATABLE, text);
     else
         name_verdict(result, VERDICT_PASSED, "");
@@ -224,18 +246,18 @@ static void report_run(struct verify_bench *bench, struct harness_device *device
 
 // Rotates in these blocks. False when nothing was rotated: then the result has its verdict.
 static bool rotate(struct verify_bench *bench, struct harness_device *device, const struct verify_task *task,
-                   unsigned char *const *blocks, uint64_t *dispatches, cJSON *result) {
+                   unsigned char *const *blocks, struct effects *effects, cJSON *result) {
     rope2d_status status = blocks ? ROPE2D_OK : ROPE2D_ERROR_HOST_MEMORY;
     if (!status && bench->command) {
         struct child_end end;
-        *dispatches = 1;
+        effects->dispatches = 1;
         program_rotate(bench->command, bench->seconds, &bench->work, blocks, &end);
         if (end.status)
             name_end(result, &end);
         return !end.status;
     }
     if (!status)
-        status = run_on(device, task, &bench->work, blocks, dispatches);
+        status = run_on(device, task, &bench->work, blocks, effects);
     if (status)
         name_status(result, status, device);
     return !status;
@@ -243,10 +265,10 @@ static bool rotate(struct verify_bench *bench, struct harness_device *device, co
 
 static void execute_case(struct verify_bench *bench, const struct verify_task *task, cJSON *result) {
     struct harness_device *device = bench->command ? NULL : device_for(bench, task);
-    uint64_t dispatches = 0;
+    struct effects effects = {0};
     unsigned char **blocks = harness_blocks_copy(&bench->work);
-    if (rotate(bench, device, task, blocks, &dispatches, result))
-        report_run(bench, device, task, dispatches, blocks, result);
+    if (rotate(bench, device, task, blocks, &effects, result))
+        report_run(bench, device, task, &effects, blocks, result);
     harness_blocks_free(&bench->work, blocks);
 }
 
@@ -265,12 +287,12 @@ static bool is_caught(struct verify_bench *bench, const struct verify_control *c
 static void execute_control(struct verify_bench *bench, const struct verify_task *task, cJSON *result) {
     const struct verify_control *control = &verify_controls[task->control];
     char text[HARNESS_TEXT_SIZE] = "";
-    uint64_t dispatches = 0;
+    struct effects effects = {0};
     unsigned char **blocks = harness_blocks_copy(&bench->work);
     harness_device_forget(&bench->device); // plans of the spec as it was
     if (blocks && control->before)
         control->before(&bench->work, blocks);
-    bool rotated = rotate(bench, &bench->device, task, blocks, &dispatches, result);
+    bool rotated = rotate(bench, &bench->device, task, blocks, &effects, result);
     bool spoiled = rotated && (!control->after || control->after(&bench->portable, &bench->work, blocks));
     if (!rotated)
         ; // it has its verdict
@@ -290,7 +312,9 @@ static void execute_golden(struct verify_bench *bench, const struct verify_task 
                                    .table = task->table,
                                    .command = bench->command,
                                    .seconds = bench->seconds,
-                                   .repeat = bench->repeat};
+                                   .repeat = bench->repeat,
+                                   .run_ended = bench->run_ended,
+                                   .user = bench->user};
     golden_execute(&run, result);
 }
 

@@ -12,9 +12,11 @@
 
 struct verify_bench {
     uint64_t seed;
-    uint32_t repeat;     // times that each case is run
-    const char *command; // the program that is the device; NULL: none
-    double seconds;      // that it may take
+    uint32_t repeat;               // times that each case is run
+    const char *command;           // the program that is the device; NULL: none
+    double seconds;                // that it may take
+    bool (*run_ended)(void *user); // one of several of a case; false to stop; NULL: not asked
+    void *user;
     struct harness_device portable;
     struct harness_device device;
     struct harness_device clamped; // the same device, its limits clamped; opened when it is needed

@@ -111,7 +111,9 @@ static void repeat(const struct golden_run *run, const struct golden_case *golde
     char expected[65], hash[65];
     hash_outputs(golden, first, expected);
     *text = '\0';
-    for (uint32_t i = 1; i < run->repeat && !*text && !interrupt_came(); ++i) {
+    for (uint32_t i = 1;
+         i < run->repeat && !*text && !interrupt_came() && (!run->run_ended || run->run_ended(run->user));
+         ++i) {
         struct rotated again = {{NULL}};
         struct outcome outcome;
         struct child_end end;

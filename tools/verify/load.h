@@ -8,9 +8,10 @@
 
 struct verify_load;
 
-// Begins; the device and the work must live until the end. NULL where there are no threads or no memory: then
-// there is no load.
+// Begins, and returns after the first rotation; the device and the work must live until the end. NULL where
+// there are no threads or no memory: then there is no load.
 struct verify_load *load_begin(rope2d_device *device, const struct harness_work *work, rope2d_table table);
-void load_end(struct verify_load *load); // NULL is legal
+// Returns how many rotations there were. NULL is legal.
+uint64_t load_end(struct verify_load *load);
 
 #endif

@@ -30,13 +30,14 @@ size_t recorded_name_length(const char *name) {
     return length;
 }
 
-// The hash of the first result of that case and types; "" when there is none.
-static const char *find_hash(const cJSON *results, const char *name, size_t length) {
+// The hash of the first result of that case and types, or of those that are judged by it; "" when there is
+// none.
+static const char *find_hash(const cJSON *results, const char *name, size_t length, bool is_judged) {
     const cJSON *result;
     cJSON_ArrayForEach(result, results) {
         const char *whole = summary_text(result, "name");
         if (recorded_name_length(whole) == length && strncmp(whole, name, length) == 0 &&
-            *summary_text(result, "sha256"))
+            *summary_text(result, "sha256") && (!is_judged || summary_must_agree(result)))
             return summary_text(result, "sha256");
     }
     return "";
@@ -45,12 +46,23 @@ static const char *find_hash(const cJSON *results, const char *name, size_t leng
 struct comparison {
     double recorded, cases;
     rope2d_sha256 got, expected;
-    cJSON *others;
+    cJSON *others, *wrong;
 };
+
+static bool is_hash_of(const char *line, const char *hash) {
+    return strlen(hash) == HASH_DIGITS && memcmp(hash, line, HASH_DIGITS) == 0;
+}
+
+static void add_name(cJSON *names, const char *line, size_t length) {
+    char name[128] = "";
+    size_t size = length - BEFORE_NAME < sizeof name - 1 ? length - BEFORE_NAME : sizeof name - 1;
+    memcpy(name, line + BEFORE_NAME, size);
+    cJSON_AddItemToArray(names, cJSON_CreateString(name));
+}
 
 static void compare_line(struct comparison *comparison, const cJSON *results, const char *line,
                          size_t length) {
-    const char *hash = find_hash(results, line + BEFORE_NAME, length - BEFORE_NAME);
+    const char *hash = find_hash(results, line + BEFORE_NAME, length - BEFORE_NAME, false);
     ++comparison->recorded;
     if (!*hash)
         return;
@@ -60,16 +72,15 @@ static void compare_line(struct comparison *comparison, const cJSON *results, co
     rope2d_sha256_add(&comparison->got, "\n", 1);
     rope2d_sha256_add(&comparison->expected, line, length);
     rope2d_sha256_add(&comparison->expected, "\n", 1);
-    if (strlen(hash) != HASH_DIGITS || memcmp(hash, line, HASH_DIGITS) != 0) {
-        char name[128] = "";
-        size_t size = length - BEFORE_NAME < sizeof name - 1 ? length - BEFORE_NAME : sizeof name - 1;
-        memcpy(name, line + BEFORE_NAME, size);
-        cJSON_AddItemToArray(comparison->others, cJSON_CreateString(name));
-    }
+    if (!is_hash_of(line, hash))
+        add_name(comparison->others, line, length);
+    hash = find_hash(results, line + BEFORE_NAME, length - BEFORE_NAME, true);
+    if (*hash && !is_hash_of(line, hash))
+        add_name(comparison->wrong, line, length);
 }
 
 cJSON *recorded_compare(const cJSON *results, bool has_recorded_seed) {
-    struct comparison comparison = {.others = cJSON_CreateArray()};
+    struct comparison comparison = {.others = cJSON_CreateArray(), .wrong = cJSON_CreateArray()};
     char got[HASH_DIGITS + 1], expected[HASH_DIGITS + 1];
     rope2d_sha256_begin(&comparison.got);
     rope2d_sha256_begin(&comparison.expected);
@@ -90,8 +101,10 @@ cJSON *recorded_compare(const cJSON *results, bool has_recorded_seed) {
         cJSON_AddStringToObject(outputs, "expected", expected);
         cJSON_AddBoolToObject(outputs, "equal", strcmp(got, expected) == 0);
         cJSON_AddItemToObject(outputs, "others", comparison.others);
+        cJSON_AddItemToObject(outputs, "wrong", comparison.wrong);
     } else {
         cJSON_Delete(comparison.others);
+        cJSON_Delete(comparison.wrong);
     }
     return outputs;
 }

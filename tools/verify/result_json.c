@@ -28,11 +28,10 @@ static void add_first(cJSON *object, const struct verify_class_metrics *metrics)
                                                     : cJSON_CreateNull());
 }
 
-void result_add_run(cJSON *result, const rope2d_exactness *exactness, uint64_t dispatches, const char *hash,
+void result_add_run(cJSON *result, const rope2d_exactness *exactness, const char *hash,
                     const struct verify_metrics *metrics) {
     if (exactness)
         cJSON_AddStringToObject(result, "plan", exactness_words[*exactness]);
-    cJSON_AddNumberToObject(result, "dispatches", (double)dispatches);
     cJSON_AddStringToObject(result, "sha256", hash);
     cJSON_AddItemToObject(result, "worst", result_error(metrics->worst));
     cJSON *classes = cJSON_AddObjectToObject(result, "classes");

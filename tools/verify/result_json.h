@@ -9,7 +9,7 @@
 #include "metrics.h"
 
 // Without exactness the device is a program, which does not say.
-void result_add_run(cJSON *result, const rope2d_exactness *exactness, uint64_t dispatches, const char *hash,
+void result_add_run(cJSON *result, const rope2d_exactness *exactness, const char *hash,
                     const struct verify_metrics *metrics);
 void result_add_heat(cJSON *result, const struct verify_heat *heat);
 

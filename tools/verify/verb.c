@@ -98,7 +98,7 @@ static int run(int argc, char **argv) {
         {"junit", "FILE", "write JUnit XML, for systems that run tests", .text = &chosen->junit},
         {"html", "FILE", "write a page that needs no network", .text = &chosen->html},
         {"resume", NULL, "keep the results that --json's file already has", .flag = &chosen->resume},
-        {"time-limit", "SECONDS", "after which a case hangs; default 60", .text = &seconds},
+        {"time-limit", "SECONDS", "of each run, after which a case hangs; default 60", .text = &seconds},
         {"in-process", NULL, "no child processes: a driver that crashes ends\neverything",
          .flag = &chosen->in_process},
         {0},

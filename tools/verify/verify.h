@@ -48,6 +48,8 @@ const char *summary_text(const cJSON *object, const char *key);
 // Whether a result was run to its end, and whether it counts against the device.
 bool summary_was_executed(const cJSON *result);
 bool summary_is_failure(const cJSON *result);
+// Whether its bits are held to what is recorded, and to those of the case's other results.
+bool summary_must_agree(const cJSON *result);
 
 // ------------------------------------------------------------------------------------------- expect.c
 

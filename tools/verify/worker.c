@@ -24,6 +24,17 @@ static bool say(verify_say_fn *fn, void *user, const char *key, cJSON *value, si
     return goes_on;
 }
 
+struct listener {
+    verify_say_fn *fn;
+    void *user;
+};
+
+// The supervisor's time begins anew with every line.
+static bool say_run(void *user) {
+    const struct listener *listener = user;
+    return say(listener->fn, listener->user, "run_ended", cJSON_CreateTrue(), 0, false);
+}
+
 static bool is_lost(const cJSON *result) {
     const char *verdict = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(result, "verdict"));
     return verdict && strcmp(verdict, VERDICT_LOST) == 0;
@@ -65,12 +76,15 @@ static void run_tasks(struct verify_bench *bench, const struct verify_matrix *ma
 int verify_work(const struct verify_job *job, const struct verify_wanted *wanted, size_t count,
                 verify_say_fn *fn, void *user) {
     static struct verify_bench bench;
+    struct listener listener = {fn, user};
     struct verify_matrix matrix = {0};
     memset(&bench, 0, sizeof bench);
     bench.seed = job->seed;
     bench.repeat = job->repeat;
     bench.command = job->command;
     bench.seconds = job->seconds;
+    bench.run_ended = say_run;
+    bench.user = &listener;
     rope2d_status status = verify_bench_open(&bench, job->backend, job->index);
     const struct verify_matrix_params params = {job->level, bench.device.info.has_textures != 0,
                                                 job->backend != ROPE2D_BACKEND_CPU, job->command != NULL,

@@ -6,6 +6,7 @@
 //     {"facts": {...}}                  once, when the device is open
 //     {"status": "ROPE2D_ERROR_..."}    instead, when it does not open
 //     {"begin": 12}                     before a task
+//     {"run_ended": true}               between its runs, where it has several
 //     {"task": 12, "result": {...}}     after it
 #ifndef ROPE2D_VERIFY_WORKER_H
 #define ROPE2D_VERIFY_WORKER_H
