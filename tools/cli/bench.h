@@ -141,7 +141,8 @@ struct bench_group {
 struct bench_warm {
     double plan, untested;
     double compile; // of the plan: the driver's in vkCreateComputePipelines
-    double bare;    // what in such a process a copy kernel's first run takes besides what its second takes
+    double bare; // what in such a process a copy kernel's first run takes besides what its second takes, for
+                 // each kernel that was made
 };
 
 // What happens once: seconds.

@@ -78,6 +78,8 @@ struct bench_engine_ops {
                  double *bare, uint64_t *allocations);
     // Seconds that the driver has spent compiling since the device was opened; negative: nobody knows.
     double (*compile_seconds)(const struct bench_engine *engine);
+    // How many kernels that was; NULL: nobody knows.
+    uint32_t (*compiled)(const struct bench_engine *engine);
 };
 
 extern const struct bench_engine_ops *const bench_engines[]; // of each backend

@@ -136,4 +136,5 @@ const struct bench_engine_ops bench_vulkan_ops = {
     .move = bench_vulkan_move,
     .issue = issue,
     .compile_seconds = bench_vulkan_compile_seconds,
+    .compiled = bench_vulkan_compiled,
 };

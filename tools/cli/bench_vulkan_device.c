@@ -25,6 +25,7 @@ static PFN_vkCreateComputePipelines drivers_pipelines;
 static PFN_vkUpdateDescriptorSets drivers_update;
 static PFN_vkGetDeviceProcAddr drivers_device_address;
 static double compile_seconds;
+static uint32_t compiled;
 // The engine whose library is in work, and what its descriptors reach besides the engine's own buffers.
 static const struct bench_engine *bound_by;
 static uint64_t bound_bytes;
@@ -36,6 +37,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL timed_pipelines(VkDevice device, VkPipelin
     double begin = seconds_now();
     VkResult result = drivers_pipelines(device, cache, count, infos, allocation, pipelines);
     compile_seconds += seconds_now() - begin;
+    compiled += count;
     return result;
 }
 
@@ -97,6 +99,11 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL instance_address(VkInstance inst
 double bench_vulkan_compile_seconds(const struct bench_engine *engine) {
     (void)engine;
     return compile_seconds;
+}
+
+uint32_t bench_vulkan_compiled(const struct bench_engine *engine) {
+    (void)engine;
+    return compiled;
 }
 
 static int load(struct bench_engine *engine) {
