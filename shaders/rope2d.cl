@@ -87,31 +87,44 @@ static void r_choose_slot(r_memory *memory, uint k) {
     memory->out[0] = k == 0u ? memory->out[0] : k == 1u ? memory->out[1] : k == 2u ? memory->out[2] : memory->out[3];
 }
 
+// llvmpipe moves number by number, lane by lane: half as many of twice the size take half the time.
+#if R_FLAGS & 4096 // R_ORDER_FLAG
+#define R_WORDS4    ulong2
+#define R_WORDS2    ulong
+#define R_AS_WORDS4 as_ulong2
+#define R_AS_WORDS2 as_ulong
+#else
+#define R_WORDS4    uint4
+#define R_WORDS2    uint2
+#define R_AS_WORDS4 as_uint4
+#define R_AS_WORDS2 as_uint2
+#endif
+
 static float4 r_read_two(R_MEM uint at) {
 #if R_TEXTURE
     return r_read_texel(R_M at);
 #else
-    return table[at];
+    return as_float4(((__global const R_WORDS4 *)table)[at]);
 #endif
 }
 
 static uint4 r_load_run(R_MEM uint k, uint at) {
 #if R_IN == 0
-    return ((__global const uint4 *)memory->in[k])[at];
+    return as_uint4(((__global const R_WORDS4 *)memory->in[k])[at]);
 #elif R_OUT == 0 || !(R_FLAGS & 32) // R_EIGHT_FLAG
-    return ((__global const uint2 *)memory->in[k])[at].xyxy;
+    return as_uint2(((__global const R_WORDS2 *)memory->in[k])[at]).xyxy;
 #else
-    return ((__global const uint4 *)memory->in[k])[at];
+    return as_uint4(((__global const R_WORDS4 *)memory->in[k])[at]);
 #endif
 }
 
 static void r_store_run(R_MEM uint k, uint at, uint4 words) {
 #if R_OUT == 0
-    ((__global uint4 *)memory->out[k])[at] = words;
+    ((__global R_WORDS4 *)memory->out[k])[at] = R_AS_WORDS4(words);
 #elif R_IN == 0 || !(R_FLAGS & 32)
-    ((__global uint2 *)memory->out[k])[at] = words.xy;
+    ((__global R_WORDS2 *)memory->out[k])[at] = R_AS_WORDS2(words.xy);
 #else
-    ((__global uint4 *)memory->out[k])[at] = words;
+    ((__global R_WORDS4 *)memory->out[k])[at] = R_AS_WORDS4(words);
 #endif
 }
 
