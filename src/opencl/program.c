@@ -41,7 +41,7 @@ bool rope2d_cl_is_pocl(const rope2d_device *front) {
 }
 
 bool rope2d_cl_keeps_order(const rope2d_device *front) {
-    return front->info.is_software && !rope2d_cl_is_pocl(front);
+    return strstr(front->info.name, "llvmpipe") != NULL;
 }
 
 static bool reads_texture(const rope2d_plan *plan) {
