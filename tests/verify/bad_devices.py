@@ -14,7 +14,8 @@ IN_PLACE = (("in_place", "half"), ("odd_half_split_in_place", "odd_half_split"),
 
 
 def pattern(*cases):
-    return ",".join(f"{case} f32:f32*" for case in cases)
+    """Without variations: one with minimum limits makes dispatches of several sizes."""
+    return ",".join(f"{case} f32:f32 {table}" for case in cases for table in ("buffer", "texture"))
 
 
 def sizes(runner, device, cases, what="log"):

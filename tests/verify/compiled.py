@@ -156,7 +156,7 @@ def pythonless(runner, source):
 
 def ended(runner):
     """The folder of the tool does not stay behind it, even where nobody asks it to end."""
-    folder, told = runner.path("for compilers"), runner.path("told")
+    folder, told = runner.path("for compilers"), runner.path("for compilers") / "told"
     (folder / "path").mkdir(parents=True)
     (folder / "tmp").mkdir()
     python = folder / "path" / "python3"  # main.py's arguments: PROGRAM --folder FOLDER ...
