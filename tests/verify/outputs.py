@@ -225,7 +225,7 @@ def browse(runner, chromium, name, fragment, options=("--dump-dom",)):
     """The page as the browser has built it; a message on its console is a failure."""
     command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={runner.path('browser')}",
                "--enable-logging=stderr", "--v=0", *options, runner.path(name).as_uri() + fragment]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "LC_ALL": "C.UTF-8"})
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env={**os.environ, "LC_ALL": "C.UTF-8"})
     messages = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
     runner.check(f"{name}{fragment}: no message on the console", done.returncode == 0 and not messages, messages[:3])
     return done.stdout
