@@ -6,6 +6,7 @@ usage: test_plot.py ROPE2D GOLDEN
 """
 import json
 import math
+import os
 import shutil
 import subprocess
 import sys
@@ -151,13 +152,17 @@ def check_drawing(runner):
 
 def check_script(runner):
     """A program elsewhere than it was built draws by the script that is installed with it, not by that of the sources."""
-    own = runner.path("rope2d")
+    own, told = runner.path("rope2d"), runner.path("told")
     shutil.copy(runner.program, own)
-    done = subprocess.run([own, "plot", "axes", "--folder", runner.path("own")], capture_output=True, text=True, check=False)
-    if done.returncode == 0:
-        runner.skip("a program elsewhere", "rope2d is installed")
-        return
-    runner.check("a program elsewhere takes no script of the sources", "share/rope2d/plot.py" in done.stderr, done.stderr)
+    told.mkdir()
+    (told / "sitecustomize.py").write_text("import sys\nprint('runs', sys.orig_argv[1], file=sys.stderr)\n")
+    scripts = []
+    for program in (runner.program, own):
+        done = subprocess.run([program, "plot", "axes", "--folder", runner.path("own")], capture_output=True, text=True, check=False,
+                              env={**os.environ, "PYTHONPATH": str(told)})
+        scripts += [line[5:] for line in done.stderr.splitlines() if line.startswith("runs ")][:1]
+    runner.check("a program elsewhere takes no script of the sources", len(scripts) == 2 and scripts[0].endswith("tools/plot.py")
+                 and scripts[1].endswith("share/rope2d/plot.py"), scripts)
 
 
 def main(arguments):
