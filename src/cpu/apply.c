@@ -143,7 +143,9 @@ void rope2d_cpu_job_fill(job *j) {
     const uint64_t tokens = tokens_of(j->work);
     j->by_tokens = j->vector && (j->is_small || j->heads <= FEW_HEADS * tokens) &&
                    tokens >= (uint64_t)MIN_TOKENS * j->tasks;
-    j->fetches = j->by_tokens && !j->is_small;
+    if (j->vector && !j->is_small) // the portable path serves devices of other backends as well
+        j->ahead_bytes = ((const rope2d_cpu *)plan->device->impl)->ahead_bytes;
+    j->fetches = j->by_tokens && !j->is_small && j->ahead_bytes == 0;
 }
 
 static void run(job *j) {

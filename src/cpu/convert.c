@@ -58,6 +58,7 @@ void rope2d_turn_converted(const rope2d_cpu_job *job, const rope2d_turn *t) {
     part.in = part.out = (unsigned char *)scratch;
     part.in_inner = part.out_inner = (ptrdiff_t)(dim * sizeof(float));
     part.outer = 1;
+    part.fetched = 0;
     for (uint32_t o = 0; o < t->outer; o++, part.tables += t->steps) {
         const unsigned char *from = t->in + (ptrdiff_t)o * t->in_outer;
         unsigned char *to = t->out + (ptrdiff_t)o * t->out_outer;

@@ -35,7 +35,14 @@ rope2d_isa rope2d_isa_supported(void);
 // "portable C", "SSE2", "AVX2", "AVX-512", "NEON".
 const char *rope2d_isa_name(rope2d_isa isa);
 
+// Whether a number that was just stored in a vector is loaded soon, also where vectors have 64 bytes: Intel's
+// processors with AVX-512 wait nine cycles longer than of a vector of 32.
+bool rope2d_isa_forwards_wide(void);
+
 // Bytes of the last cache of this processor; 0 where it does not tell.
 uint64_t rope2d_last_cache_bytes(void);
+
+// How far ahead a kernel asks for what it will read past the caches; 0: it leaves that to the processor.
+uint32_t rope2d_ahead_bytes(void);
 
 #endif

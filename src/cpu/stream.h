@@ -28,4 +28,22 @@ static inline void rope2d_fetch(const void *line) {
 #endif
 }
 
+// The same of all lines from `size` bytes before `end` on, which are whole lines, in order.
+static inline void rope2d_fetch_lines(const unsigned char *end, ptrdiff_t size) {
+    ptrdiff_t at = -size - ROPE2D_STREAM_LINE;
+#if defined(__GNUC__) && ROPE2D_X86_64
+    // A third of what compilers make of the loop below.
+    __asm__ volatile("jmp 2f\n"
+                     "1:\tprefetcht0 (%1,%0)\n"
+                     "2:\tadd $64,%0\n\t"
+                     "js 1b"
+                     : "+r"(at)
+                     : "r"(end)
+                     : "cc");
+#else
+    while ((at += ROPE2D_STREAM_LINE) < 0)
+        rope2d_fetch(end + at);
+#endif
+}
+
 #endif

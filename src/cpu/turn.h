@@ -10,7 +10,7 @@
 #ifndef ROPE2D_CPU_TURN_H
 #define ROPE2D_CPU_TURN_H
 
-#include "isa.h"
+#include "stream.h"
 
 // Consecutive steps of a run of pairs, whose cosines and sines stay in registers over the heads of a token.
 // Bytes count from the head's first channel.
@@ -42,6 +42,10 @@ typedef struct rope2d_turn {
     uint32_t jump;
     ptrdiff_t in_jump;
     ptrdiff_t out_jump;
+    // Bytes that each block asks for while it turns a head, of a head that is `ahead` bytes from this one; 0:
+    // none.
+    ptrdiff_t fetched; // whole lines
+    ptrdiff_t ahead;
 } rope2d_turn;
 
 typedef void rope2d_turn_fn(const rope2d_turn *turn);

@@ -34,6 +34,7 @@
     store_it(out_hi + (at), add(mul(e##i.s, x##i), mul(e##i.c, y##i)));
 
 #define NAME           half_f32
+#define FETCHES        HAS_AHEAD
 #define STEP_BYTES     (4 * WIDTH)
 #define STEPS          BLOCK_STEPS
 #define ENTRIES(i, at) const real_entries e##i = split(at);
@@ -45,6 +46,7 @@
 #define PAIR_WRITE(store_it, i, at) store_it(out + (at), add(mul(x##i, e##i.c), mul(swapped(x##i), e##i.s)));
 
 #define NAME           interleaved_f32
+#define FETCHES        HAS_AHEAD
 #define STEP_BYTES     (4 * WIDTH)
 #define STEPS          BLOCK_STEPS
 #define ENTRIES(i, at) const real_entries e##i = doubled(at);
@@ -54,6 +56,7 @@
 
 #if HAS_F16
 #define NAME           half_f16
+#define FETCHES        HAS_AHEAD
 #define STEP_BYTES     (2 * WIDTH)
 #define STEPS          BLOCK_STEPS
 #define ENTRIES(i, at) const real_entries e##i = split(at);
@@ -62,6 +65,7 @@
 #include "turn_tmpl.h"
 
 #define NAME           interleaved_f16
+#define FETCHES        HAS_AHEAD
 #define STEP_BYTES     (2 * WIDTH)
 #define STEPS          BLOCK_STEPS
 #define ENTRIES(i, at) const real_entries e##i = doubled(at);
@@ -72,6 +76,7 @@
 
 // Words of two lo and words of two hi: the even ones and the odd ones are turned apart.
 #define NAME           half_bf16
+#define FETCHES        HAS_AHEAD_BF16
 #define STEP_BYTES     (4 * HALF_WIDTH)
 #define STEPS          EVEN_ODD_STEPS
 #define ENTRIES(i, at) const even_odd_entries e##i = even_odd(at);
@@ -100,6 +105,7 @@
 
 // A word is a pair.
 #define NAME           interleaved_bf16
+#define FETCHES        HAS_AHEAD_BF16
 #define STEP_BYTES     (4 * HALF_WIDTH)
 #define STEPS          BLOCK_STEPS
 #define ENTRIES(i, at) const half_entries e##i = half_split(at);

@@ -19,6 +19,8 @@
 #define HALF_WIDTH     8
 #define WORDS          __m256i
 #define HAS_F16        1
+#define HAS_AHEAD      1
+#define HAS_AHEAD_BF16 0
 #define BLOCK_STEPS    5
 #define EVEN_ODD_STEPS 4
 #define HAS_SHARED     0

@@ -20,6 +20,8 @@
 #define HALF_WIDTH     8
 #define WORDS          __m256i
 #define HAS_F16        0
+#define HAS_AHEAD      1
+#define HAS_AHEAD_BF16 1
 #define BLOCK_STEPS    5
 #define EVEN_ODD_STEPS 5
 #define HAS_SHARED     1

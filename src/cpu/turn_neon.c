@@ -20,6 +20,8 @@
 #define HALF_WIDTH     4
 #define WORDS          uint32x4_t
 #define HAS_F16        1
+#define HAS_AHEAD      0
+#define HAS_AHEAD_BF16 0
 #define BLOCK_STEPS    5
 #define EVEN_ODD_STEPS 5
 #define HAS_SHARED     0

@@ -20,6 +20,8 @@
 #define HALF_WIDTH     4
 #define WORDS          __m128i
 #define HAS_F16        0
+#define HAS_AHEAD      0
+#define HAS_AHEAD_BF16 0
 #define BLOCK_STEPS    2
 #define EVEN_ODD_STEPS 2
 #define HAS_SHARED     0

@@ -5,6 +5,7 @@
 //     TURN_FN           how a function of the instruction set begins
 //     NAME              of the kernel's function
 //     STEP_BYTES        from a step's first byte to the next step's
+//     FETCHES           1 where it asks for heads ahead, else 0
 //     STEPS             2 to 5: as many steps' cosines and sines as registers have room for
 //     ENTRIES(i, at)    declares what step i keeps in registers of the (cos, sin) of its pairs, from `at` on
 //     READ(i, at)       declares what step i reads from byte `at` of in on
@@ -18,6 +19,11 @@
 //
 // with `in` and `out`, and `in_hi` and `out_hi` for hi, in sight. All names end in the number of the step.
 
+#if FETCHES
+#define FETCH rope2d_fetch_lines(in + to_next, fetched);
+#else
+#define FETCH
+#endif
 #define TABLE(i) ENTRIES(i, table[i])
 #define STEP(i)                                                                                              \
     READ(i, (size_t)(i)*STEP_BYTES)                                                                          \
@@ -53,6 +59,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
     const ptrdiff_t in_inner = turn->in_inner;
     const ptrdiff_t out_inner = turn->out_inner;
     const uint32_t jump = turn->jump;
+    const ptrdiff_t fetched = turn->fetched;
     const rope2d_block *const end = turn->blocks + turn->block_count;
     const float *const *table = turn->tables;
     const unsigned char *outer_in = turn->in;
@@ -62,8 +69,12 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
     uint32_t left = turn->inner;
     for (uint32_t o = turn->outer; o > 0;) {
         const uint32_t heads = left < turn->group ? left : turn->group;
+        ptrdiff_t ahead = turn->ahead;
         for (const rope2d_block *block = turn->blocks; block < end; table += block++->steps) {
             const size_t last = block->last;
+            ahead += fetched;
+            const ptrdiff_t to_next = ahead - (ptrdiff_t)block->first;
+            (void)to_next;
             const unsigned char *in = group_in + block->first;
             unsigned char *out = group_out + block->first;
             // Pointers of their own: a distance that a compiler does not know takes longer to add.
@@ -79,7 +90,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
             case 2: {
                 TABLE(0)
                 TABLE(1)
-                HEADS(LAST_TWO(0, 1))
+                HEADS(FETCH LAST_TWO(0, 1))
             }
 #if STEPS > 2
             case 3: {
@@ -88,11 +99,11 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #ifdef ENTRIES_SHARED
                 if (block->is_shared) {
                     ENTRIES_SHARED(2, table[2])
-                    HEADS(STEP(0) STEP(1) TAILS(2))
+                    HEADS(FETCH STEP(0) STEP(1) TAILS(2))
                 }
 #endif
                 TABLE(2)
-                HEADS(STEP(0) LAST_TWO(1, 2))
+                HEADS(FETCH STEP(0) LAST_TWO(1, 2))
             }
 #endif
 #if STEPS > 3
@@ -101,7 +112,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
                 TABLE(1)
                 TABLE(2)
                 TABLE(3)
-                HEADS(STEP(0) STEP(1) LAST_TWO(2, 3))
+                HEADS(FETCH STEP(0) STEP(1) LAST_TWO(2, 3))
             }
 #endif
 #if STEPS > 4
@@ -111,7 +122,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
                 TABLE(2)
                 TABLE(3)
                 TABLE(4)
-                HEADS(STEP(0) STEP(1) STEP(2) LAST_TWO(3, 4))
+                HEADS(FETCH STEP(0) STEP(1) STEP(2) LAST_TWO(3, 4))
             }
 #endif
             }
@@ -140,6 +151,8 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #undef STEP_BYTES
 #undef STEPS
 #undef ENTRIES
+#undef FETCHES
+#undef FETCH
 #undef READ
 #undef WRITE
 #undef ENTRIES_SHARED

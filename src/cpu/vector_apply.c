@@ -245,6 +245,16 @@ static void turn_tile(const heads_tile *tile, const tables *t, bool tables_of_he
         .block_count = job->vector->block_count,
         .steps = job->vector->step_count,
     };
+    const bool by_heads =
+        tensor->out.head_stride > tensor->out.token_stride && tile->tokens > 1 && !tile->is_joined;
+    if (job->ahead_bytes > 0) {
+        const uint64_t tokens = job->ahead_bytes / ((uint64_t)job->head_bytes * tile->heads);
+        const uint32_t bytes = job->head_bytes / job->vector->block_count + ROPE2D_STREAM_LINE - 1;
+        turns.fetched = (ptrdiff_t)(bytes - bytes % ROPE2D_STREAM_LINE);
+        turns.ahead = turns.in_outer * (by_heads     ? (ptrdiff_t)tile->tokens
+                                        : tokens > 0 ? (ptrdiff_t)tokens
+                                                     : 1);
+    }
     if (tables_of_heads) {
         turns.in_outer = turns.in_inner;
         turns.out_outer = turns.out_inner;
@@ -258,8 +268,6 @@ static void turn_tile(const heads_tile *tile, const tables *t, bool tables_of_he
         turns.out_jump = bytes_between(&tensor->out, &tile->second->out, tile->heads, element);
         turns.group = turns.inner;
     }
-    const bool by_heads =
-        tensor->out.head_stride > tensor->out.token_stride && tile->tokens > 1 && !tile->is_joined;
     const uint32_t calls = by_heads ? tile->heads : 1;
     if (by_heads)
         turns.inner = 1;
