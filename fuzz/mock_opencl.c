@@ -91,6 +91,8 @@ static cl_int CL_API_CALL get_device_info(cl_device_id id, cl_device_info field,
         return mock_cl_answer_number(mock.buffer_range, 8, size, to, size_ret);
     case CL_DEVICE_GLOBAL_MEM_SIZE:
         return mock_cl_answer_number(1 << 28, 8, size, to, size_ret);
+    case CL_DEVICE_GLOBAL_MEM_CACHE_SIZE:
+        return mock_cl_answer_number(1 << 12, 8, size, to, size_ret);
     case CL_DEVICE_MAX_WORK_GROUP_SIZE:
         return mock_cl_answer_number(mock.group_size, 8, size, to, size_ret);
     case CL_DEVICE_IMAGE2D_MAX_WIDTH:

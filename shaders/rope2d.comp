@@ -179,7 +179,7 @@ uvec4 r_load_run(uint k, uint at) {
 }
 
 void r_store_run(uint k, uint at, uvec4 words) {
-    if (R_LONG && (R_OUT == R_F32 || (R_FLAGS & R_EIGHT_FLAG) != 0u)) {
+    if (R_LONG && (R_FLAGS & R_LONG_STORES_FLAG) != 0u && (R_OUT == R_F32 || (R_FLAGS & R_EIGHT_FLAG) != 0u)) {
         R_FOR_SLOT(k, R_WRITE_LONG)
     } else if (R_OUT == R_F32) {
 #define R_WRITE_4(slot) out_sixteen##slot[at] = words;

@@ -13,6 +13,7 @@
 #define R_TOKENS        0 // tokens of this dispatch
 #define R_ROW_FIRST     1 // row number of batch element 0, token 0, axis 0
 #define R_GROUPS_X      2 // workgroups in x; those past 65,535 go on in y
+#define R_HEAD_STEP     3 // no range changes it: see below
 #define R_RANGE_TENSORS 4 // where the tensors' range words begin
 
 // The range words of a tensor.
@@ -37,7 +38,7 @@
 #define R_FACTORS             30 // row numbers whose entries are multiplied; 0: one entry to an angle
 #define R_TABLE_FACTOR_STRIDE 31
 #define R_TILE_TOKENS         32 // vectors: tokens of a workgroup at a time, with all units of each
-#define R_UNIT_MAGIC          33 // vectors: divides what invocations of a workgroup have by the units
+#define R_UNIT_MAGIC          33 // vectors: divides what invocations of a workgroup have by those of R_HEAD_STEP heads
 #define R_LANE_HEADS          34 // vectors: heads of an invocation
 #define R_LANE_TOKENS         35 // vectors, with R_TOKENS_FLAG: tokens of an invocation; with R_ORDER_FLAG: units
 #define R_TENSORS             36 // where the tensors' other words begin
@@ -76,6 +77,11 @@
 #define R_UNIT_HI(word)         (((word) >> 12) & 0xfffu)
 #define R_UNIT_AXIS(word, pair) (((word) >> (24u + 2u * (pair))) & 3u)
 
+// Vectors, with R_ORDER_FLAG: R_LANES_TOGETHER lanes have units side by side, and what they have next follows
+// it. Where a head has fewer units, and heads are enough, they have as many units of R_HEAD_STEP heads, which
+// are of each lane every R_HEAD_STEP-th; otherwise R_HEAD_STEP is 1.
+#define R_LANES_TOGETHER 8u
+
 // What a pattern's vector units are like: constants of a kernel.
 #define R_TWO_ANGLES_FLAG  1u  // two entries to a pair
 #define R_HEAD_TABLE_FLAG  2u  // every head has entries of its own
@@ -85,12 +91,13 @@
 #define R_EIGHT_FLAG       32u // runs of eight, four otherwise
 #define R_FACTORED_FLAG    64u // an entry of each axis to an angle, which are multiplied
 // And what Vulkan's kernels are built for.
-#define R_TEXTURE_FLAG     128u  // the table is a texture, a buffer otherwise
-#define R_TWO_SLOTS_FLAG   256u  // a dispatch binds two tensors, one otherwise
-#define R_CONVERTS_FLAG    512u  // the device converts f16, which takes the feature shaderFloat16
-#define R_TOKENS_FLAG      1024u // an invocation may have several tokens
-#define R_SLOW_SHIFTS_FLAG 2048u // the device shifts bits slowly
-#define R_ORDER_FLAG       4096u // an invocation may have several units, in the order of memory
-#define R_LONG_FLAG        8192u // words are moved by twos, which takes the feature shaderInt64
+#define R_TEXTURE_FLAG     128u   // the table is a texture, a buffer otherwise
+#define R_TWO_SLOTS_FLAG   256u   // a dispatch binds two tensors, one otherwise
+#define R_CONVERTS_FLAG    512u   // the device converts f16, which takes the feature shaderFloat16
+#define R_TOKENS_FLAG      1024u  // an invocation may have several tokens
+#define R_SLOW_SHIFTS_FLAG 2048u  // the device shifts bits slowly
+#define R_ORDER_FLAG       4096u  // an invocation may have several units, in the order of memory
+#define R_LONG_FLAG        8192u  // words are loaded by twos, which takes the feature shaderInt64
+#define R_LONG_STORES_FLAG 16384u // and with R_LONG_FLAG stored
 
 #endif

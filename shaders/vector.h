@@ -23,6 +23,7 @@
 // clang-format on
 
 #define R_HAS_FLAG(flag) ((R_FLAGS & (flag)) != 0u)
+#define R_STEP           (R_HAS_FLAG(R_ORDER_FLAG) ? R_SHAPE(R_HEAD_STEP) : 1u)
 #define R_RUN_SHIFT      (R_HAS_FLAG(R_EIGHT_FLAG) ? 3u : 2u) // log2 of a run's elements
 
 // n divided by what src/shape.c prepared, for every n.
@@ -130,7 +131,7 @@ R_FN r_uint4 r_finish_four(bool keep0, bool keep1, r_uint4 words, r_float4 value
         bool second = R_IN == R_F32 ? keep0 : keep1;
 #ifdef R_UNPACK_HALVES
         // Stands between the sum and its conversion, which some compilers make one step that rounds once.
-        if (R_OUT == R_F16 && R_HAS_FLAG(R_CONVERTS_FLAG))
+        if (R_OUT == R_F16 && R_PACKS_HALVES)
             bits = R_SELECT4(keep0, keep0, keep1, keep1, R_UINT4(0u, 0u, 0u, 0u), bits);
 #endif
         done = R_SELECT4(keep0, second, keep1, keep1, words, r_narrow_four(R_FLOATS_FROM_BITS(bits)));
@@ -201,8 +202,8 @@ R_FN r_heads r_find_heads(R_MEM uint tensor, uint moving, uint batch, uint token
     r_heads heads;
     heads.in_run = in_at >> R_RUN_SHIFT;
     heads.out_run = out_at >> R_RUN_SHIFT;
-    heads.in_step = R_SHAPE(tensor + R_IN_HEAD_STRIDE) >> R_RUN_SHIFT;
-    heads.out_step = R_SHAPE(tensor + R_OUT_HEAD_STRIDE) >> R_RUN_SHIFT;
+    heads.in_step = (R_SHAPE(tensor + R_IN_HEAD_STRIDE) >> R_RUN_SHIFT) * R_STEP;
+    heads.out_step = (R_SHAPE(tensor + R_OUT_HEAD_STRIDE) >> R_RUN_SHIFT) * R_STEP;
     heads.end = min(head + R_SHAPE(R_LANE_HEADS), R_SHAPE(tensor + R_HEADS));
     return heads;
 }
@@ -303,7 +304,7 @@ R_FN void r_turn_heads(R_MEM uint k, r_lane lane, r_heads heads, r_duos duos, r_
             r_store_run(R_M k, out_run + lane.b_run, b);
         in_run += heads.in_step;
         out_run += heads.out_step;
-        head++;
+        head += R_STEP;
     } while (head < heads.end);
 }
 
@@ -315,8 +316,6 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, r_heads heads, uint row_at) 
     r_turn_heads(R_M k, lane, heads, duos, t0, t1, row_at);
 }
 
-// So many lanes have units side by side with R_ORDER_FLAG, and what they have next follows it.
-#define R_LANES_TOGETHER 8u
 // A unit has 32 bytes: heads of so many units, read and written, fit the first cache of a processor, and both
 // tensors are turned together; of more one tensor after the other.
 #define R_JOINT_UNITS 512u
@@ -342,6 +341,7 @@ R_FN void r_vector_tokens(R_MEM uint k, uint unit, uint batch, uint first, uint 
     bool goes_on = has_b && !is_joint;
     has_b = has_b && is_joint;
     uint first_unit = unit;
+    uint row = R_SHAPE(R_UNITS) * R_STEP;
     do {
         uint token = 0u;
         uint rounds = R_SHAPE(R_LANE_TOKENS);
@@ -369,7 +369,7 @@ R_FN void r_vector_tokens(R_MEM uint k, uint unit, uint batch, uint first, uint 
             if (R_HAS_FLAG(R_ORDER_FLAG)) {
                 unit += R_LANES_TOGETHER;
                 token = (unit * R_SHAPE(R_UNIT_MAGIC)) >> R_UNIT_SHIFT;
-                lane = r_find_lane(R_M unit - token * R_SHAPE(R_UNITS), head);
+                lane = r_find_lane(R_M unit - token * row, head);
             }
             rounds--;
         } while (rounds > 0u && token < left);
@@ -403,7 +403,12 @@ R_FN void r_vector_lane(R_MEM uint group, uint lane) {
         place = (lane - together) * R_SHAPE(R_LANE_TOKENS) + together;
     }
     uint tile_token = (place * R_SHAPE(R_UNIT_MAGIC)) >> R_UNIT_SHIFT;
-    uint unit = place - tile_token * R_SHAPE(R_UNITS);
+    uint unit = place - tile_token * R_SHAPE(R_UNITS) * R_STEP;
+    if (R_HAS_FLAG(R_ORDER_FLAG)) {
+        uint beside = (unit * R_STEP) / R_LANES_TOGETHER & (R_STEP - 1u);
+        unit -= beside * R_SHAPE(R_UNITS);
+        head += beside;
+    }
     if (R_HAS_FLAG(R_TOKENS_FLAG)) {
         tokens *= R_SHAPE(R_LANE_TOKENS);
         tile_token *= R_SHAPE(R_LANE_TOKENS);

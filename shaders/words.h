@@ -93,6 +93,9 @@ R_FN uint r_narrow_without_shifts(uint lo, uint hi) {
     return word;
 }
 
+// llvmpipe widens f16 by one instruction, but rounds to it by seventy where integers take sixteen.
+#define R_PACKS_HALVES (R_HAS_FLAG(R_CONVERTS_FLAG) && !R_HAS_FLAG(R_ORDER_FLAG))
+
 R_FN uint r_narrow_word(r_float2 two) {
     uint lo = R_BITS(two.x);
     uint hi = R_BITS(two.y);
@@ -104,7 +107,7 @@ R_FN uint r_narrow_word(r_float2 two) {
     else if (R_OUT == R_BF16)
         word = (r_round_bf16(lo) >> 16) | (r_round_bf16(hi) & 0xffff0000u);
 #ifdef R_UNPACK_HALVES
-    else if (R_HAS_FLAG(R_CONVERTS_FLAG))
+    else if (R_PACKS_HALVES)
         word = R_PACK_HALVES(two);
 #endif
     else

@@ -92,7 +92,9 @@ void rope2d_shape_write(uint32_t *words, const rope2d_plan *plan, const rope2d_p
     words[R_TENSOR_COUNT] = piece->tensor_count;
     if (piece->vector) {
         words[R_TILE_TOKENS] = piece->tile_tokens;
-        words[R_UNIT_MAGIC] = ((1u << R_UNIT_SHIFT) - 1 + units->count) / units->count;
+        const uint32_t row = units->count * piece->head_step;
+        words[R_HEAD_STEP] = piece->head_step;
+        words[R_UNIT_MAGIC] = ((1u << R_UNIT_SHIFT) - 1 + row) / row;
         words[R_LANE_HEADS] = piece->lane_heads;
         words[R_LANE_TOKENS] = piece->lane_tokens;
     }

@@ -15,6 +15,7 @@
 // Heads of all its tokens that an invocation of a software device takes, while this many workgroups are left.
 #define ENOUGH_ROUNDS 64u
 #define ENOUGH_GROUPS 16u
+#define LEAST_STEPS   4u
 
 // ---------------------------------------------------------------------------------------------- one side
 
@@ -210,14 +211,31 @@ static void share_lanes(rope2d_piece *piece, const rope2d_plan *plan, const rope
     }
 }
 
+// Lanes that stand together take units of several heads where one has too few for them, so that what they
+// load and store is in one place and not in those of several tokens.
+static uint32_t find_step(const rope2d_piece *piece, uint32_t units) {
+    uint32_t step = R_LANES_TOGETHER / units;
+    if (step * units != R_LANES_TOGETHER)
+        return 1;
+    for (uint32_t i = 0; i < piece->tensor_count; i++) {
+        if (piece->tensors[i].tensor->heads % step != 0 ||
+            piece->tensors[i].tensor->heads < LEAST_STEPS * step)
+            return 1;
+    }
+    return step;
+}
+
 void rope2d_piece_choose(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits) {
     const rope2d_units *units = rope2d_plan_vectors(plan);
     piece->vector = suits_vectors(piece, plan, limits);
     if (!piece->vector)
         return;
     piece->whole_tokens = limits->tile_tokens > 0 || piece->tensor_count <= limits->token_slots;
-    piece->tile_tokens = limits->tile_tokens > 0 ? limits->tile_tokens : limits->vector_group / units->count;
-    piece->lane_heads = limits->enough_lanes > 0 && !piece->whole_tokens ? MOST_LANE_HEADS : UINT32_MAX;
+    piece->head_step = limits->keeps_order ? find_step(piece, units->count) : 1;
+    piece->tile_tokens = limits->tile_tokens > 0 ? limits->tile_tokens
+                                                 : limits->vector_group / (units->count * piece->head_step);
+    piece->lane_heads =
+        limits->enough_lanes > 0 && !piece->whole_tokens ? MOST_LANE_HEADS : INT32_MAX; // added to in kernels
     while (!piece->whole_tokens && piece->lane_heads > 1 &&
            count_lanes(piece, units->count) < limits->enough_lanes)
         piece->lane_heads /= 2;

@@ -20,6 +20,7 @@ typedef struct rope2d_stage_limits {
     uint32_t enough_lanes; // 0: an invocation has all heads; else fewer, until there are so many
     uint32_t token_slots;  // not 0: kernels have R_TOKENS_FLAG: an invocation may have several tokens, and of
                            // so many tensors all
+    bool keeps_order;      // kernels have R_ORDER_FLAG
     uint32_t max_groups;   // in x and in y
     uint32_t offset_alignment; // bytes between tensors that share one buffer
     // Row numbers that a kernel can reach, and between the positions of two batch elements (0: shared): a
@@ -60,6 +61,7 @@ typedef struct rope2d_piece {
     bool whole_tokens;    // a workgroup has those of all tensors, and the first tensor counts them
     uint32_t lane_heads;
     uint32_t lane_tokens;
+    uint32_t head_step;
     uint64_t bytes;     // of staging, all tensors
     uint32_t groups[2]; // workgroups in x and y
 } rope2d_piece;

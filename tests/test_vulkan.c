@@ -324,7 +324,12 @@ static void expect_conversions(uint32_t index, const char *folder, const char *h
 static void wrong_conversions(uint32_t index, const char *folder) {
     copy_shaders(folder, NULL, NULL);
     expect_conversions(index, folder, "conversions as they are", true);
-    copy_shaders(folder, "#define R_PACK_HALVES",
+    // lavapipe rounds by integers all the same, unless it is told not to.
+    copy_shaders(folder, "#define R_PACKS_HALVES", "#define R_PACKS_HALVES R_HAS_FLAG(R_CONVERTS_FLAG)\n");
+    expect_conversions(index, folder, "rounding by the device", true);
+    copy_shaders(folder, "#define R_PACKS_HALVES",
+                 "#define R_PACKS_HALVES R_HAS_FLAG(R_CONVERTS_FLAG)\n"
+                 "#undef R_PACK_HALVES\n"
                  "#define R_PACK_HALVES(v) "
                  "packFloat2x16(f16vec2(uintBitsToFloat(floatBitsToUint(v) & 0xffffe000u)))\n");
     expect_conversions(index, folder, "rounding toward zero", false);

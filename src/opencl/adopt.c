@@ -66,7 +66,7 @@ static rope2d_status adopt(rope2d_device *front, const void *given) {
     device->context = params->context;
     device->queue = params->queue;
     CL(cl->GetDeviceInfo(device->id, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL));
-    OWN(rope2d_cl_check(cl, device->id, &device->unified));
+    OWN(rope2d_cl_check(device));
     OWN(rope2d_cl_describe(cl, platform, device->id, &front->info));
     front->info.index = 0;
     front->converts = ROPE2D_CONVERTS_PERHAPS;

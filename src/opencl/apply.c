@@ -52,6 +52,7 @@ rope2d_stage_limits rope2d_cl_limits(const rope2d_plan *plan) {
     };
     if (rope2d_cl_keeps_order(plan->device) && limits.vector_group >= 8) // R_LANES_TOGETHER
         limits.token_slots = 2;
+    limits.keeps_order = limits.token_slots > 0;
     // OpenCL has no limit; kernels count in 32 bits.
     limits.max_groups =
         INT32_MAX / (limits.group_size > limits.vector_group ? limits.group_size : limits.vector_group);

@@ -154,7 +154,7 @@ rope2d_status rope2d_opencl_device_create(rope2d_device *front, const rope2d_dev
     OWN(rope2d_cl_load(&device->cl, &front->host));
     OWN(rope2d_cl_cache_create(device));
     OWN(pick_device(device, params->index, &platform));
-    OWN(rope2d_cl_check(cl, device->id, &device->unified));
+    OWN(rope2d_cl_check(device));
     OWN(rope2d_cl_describe(cl, platform, device->id, &front->info));
     front->info.index = params->index;
     front->converts = ROPE2D_CONVERTS_PERHAPS;

@@ -145,7 +145,9 @@ uint32_t rope2d_cl_version(const char *text) {
     return (uint32_t)(100 * major + (minor < 99 ? minor : 99));
 }
 
-rope2d_status rope2d_cl_check(const rope2d_cl *cl, cl_device_id id, bool *unified) {
+rope2d_status rope2d_cl_check(rope2d_cl_device *device) {
+    const rope2d_cl *cl = &device->cl;
+    cl_device_id id = device->id;
     rope2d_status status = ROPE2D_OK;
     cl_bool available = CL_FALSE, compiler = CL_FALSE, little = CL_FALSE, shared = CL_FALSE;
     char version[64] = "";
@@ -166,7 +168,8 @@ rope2d_status rope2d_cl_check(const rope2d_cl *cl, cl_device_id id, bool *unifie
     if (!little)
         return rope2d_fail(cl->host, ROPE2D_ERROR_UNSUPPORTED, "index: this device is big-endian");
     READ(CL_DEVICE_HOST_UNIFIED_MEMORY, shared);
-    *unified = shared != CL_FALSE;
+    device->unified = shared != CL_FALSE;
+    READ(CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, device->last_cache);
 fail:
     return status;
 }

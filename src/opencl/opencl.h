@@ -118,6 +118,7 @@ typedef struct rope2d_cl_device {
     cl_context context;
     cl_command_queue queue; // in order; of an adopted device NULL, or for apply alone
     bool unified;           // the device works on the host's memory
+    cl_ulong last_cache;    // bytes; 0: none that the driver knows
     bool is_adopted;        // device, context and queue are the caller's
     rope2d_cl_cache cache;
 } rope2d_cl_device;
@@ -137,8 +138,8 @@ rope2d_status rope2d_cl_describe(const rope2d_cl *cl, cl_platform_id platform, c
 void rope2d_cl_clamp(rope2d_device_info *info);
 // 102 of "OpenCL 1.2 ..."; 0 of what is no version.
 uint32_t rope2d_cl_version(const char *text);
-// Refuses devices that cannot run the kernel.
-rope2d_status rope2d_cl_check(const rope2d_cl *cl, cl_device_id id, bool *unified);
+// Refuses devices that cannot run the kernel, and fills in what the driver tells of their memory.
+rope2d_status rope2d_cl_check(rope2d_cl_device *device);
 
 // ---------------------------------------------------------------------------------------------- memory.c
 

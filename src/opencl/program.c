@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "opencl.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,10 +93,14 @@ static void choose_kind(const rope2d_plan *plan, bool vector, kernel_kind *kind)
 
 static void add_token_options(char *options, size_t length, const rope2d_plan *plan,
                               const rope2d_units *units) {
+    const rope2d_cl_device *device = plan->device->impl;
     length += (size_t)snprintf(options + length, OPTIONS_SIZE - length,
                                " -DR_RUN=%d -DR_AXES=%u -DR_RUN_UNITS=%uu -DR_RUN_PAIR_UNITS=%uu",
                                (units->flags & R_EIGHT_FLAG) != 0 ? 8 : 4, (unsigned)plan->pattern.row_axes,
                                (unsigned)units->count, (unsigned)units->pairs);
+    if (device->last_cache > 0)
+        length += (size_t)snprintf(options + length, OPTIONS_SIZE - length, " -DR_CACHE=%" PRIu64 "ul",
+                                   (uint64_t)device->last_cache / 8);
     for (uint32_t i = 0; i < 2 * units->count && units->count <= MOST_CONSTANTS; i++)
         length += (size_t)snprintf(options + length, OPTIONS_SIZE - length, "%s0x%xu",
                                    i == 0 ? " -DR_WORDS=" : ",", (unsigned)units->words[i]);

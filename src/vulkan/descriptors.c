@@ -25,6 +25,7 @@ rope2d_stage_limits rope2d_vulkan_limits(const rope2d_plan *plan, const rope2d_p
         .vector_group = rope2d_vulkan_of(plan->device)->vector_group,
         .enough_lanes = rope2d_vulkan_of(plan->device)->enough_lanes,
         .token_slots = info->is_software ? slots : 0,
+        .keeps_order = rope2d_vulkan_keeps_order(info),
         .max_groups = info->max_groups,
         .offset_alignment = info->buffer_offset_alignment > 16 ? info->buffer_offset_alignment : 16,
         // A window may begin up to an alignment before its first row.

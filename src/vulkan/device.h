@@ -8,8 +8,16 @@
 #include "../lock.h"
 #include "load.h"
 
+#define VENDOR_GOOGLE 0x1ae0
+
 struct vulkan_block;
 struct vulkan_lane;
+
+// Whether lanes are vectors of a CPU that runs one after the other to its end: lavapipe's, and not
+// SwiftShader's.
+static inline bool rope2d_vulkan_keeps_order(const rope2d_device_info *info) {
+    return info->is_software && info->vendor_id != VENDOR_GOOGLE;
+}
 
 // What a kernel's bindings look like; index 1 of the device's two is for tables that are textures.
 struct vulkan_layout {

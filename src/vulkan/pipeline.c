@@ -4,13 +4,13 @@
 #include "shader.h"
 #include "upload.h"
 
+#include "../cpu/isa.h"
 #include "../stage.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define UNITS_BYTES   (ROPE2D_MAX_HEAD_DIM * sizeof(uint32_t))
-#define VENDOR_GOOGLE 0x1ae0
 #define MOST_SLOTS    2
 #define MOST_BINDINGS (4 + 2 * MOST_SLOTS)
 
@@ -113,8 +113,10 @@ fail:
     return status;
 }
 
-static bool is_swiftshader(const rope2d_device_info *info) {
-    return info->is_software && info->vendor_id == VENDOR_GOOGLE;
+static uint32_t llvmpipe_flags(const struct vulkan_device *device) {
+    if (!device->has_int64)
+        return R_ORDER_FLAG;
+    return R_ORDER_FLAG | R_LONG_FLAG | (rope2d_isa_forwards_wide() ? R_LONG_STORES_FLAG : 0);
 }
 
 static struct vulkan_variant make_variant(const rope2d_plan *plan, bool is_vector, bool converts,
@@ -126,9 +128,8 @@ static struct vulkan_variant make_variant(const rope2d_plan *plan, bool is_vecto
     flags |= device->layouts[is_texture].slots > 1 ? R_TWO_SLOTS_FLAG : 0;
     flags |= converts ? R_CONVERTS_FLAG : 0;
     if (is_vector && device->owner->info.is_software)
-        flags |= is_swiftshader(&device->owner->info) ? R_TOKENS_FLAG | R_SLOW_SHIFTS_FLAG
-                 : device->has_int64                  ? R_ORDER_FLAG | R_LONG_FLAG
-                                                      : R_ORDER_FLAG;
+        flags |= rope2d_vulkan_keeps_order(&device->owner->info) ? llvmpipe_flags(device)
+                                                                 : R_TOKENS_FLAG | R_SLOW_SHIFTS_FLAG;
     const struct vulkan_variant variant = {is_vector,
                                            {is_vector ? device->vector_group : device->group_size,
                                             (uint32_t)plan->in, (uint32_t)plan->out, flags}};
