@@ -166,8 +166,9 @@ def drawn(runner, faults):
     else:
         faults.check("plot", ["plot", "axes", "--preset", "su", "--format", "both", "--folder", out], ("axes.svg", "axes.png"),
                      step=3 if runner.is_quick else 1)
-    faults.check("bench", ["bench", "--device", "cpu", "--tower", "sam2", "--tokens", "64", "--element", "f32", "--threads", "1",
-                           "--in-place", "yes", "--pairing", "half", "--seconds", "1", "--json", out / "b.json"], ("b.json",),
+    faults.check("bench", ["bench", "--quick", "--device", "cpu", "--tower", "sam2", "--tokens", "64", "--element", "f32",
+                           "--threads", "1", "--in-place", "yes", "--pairing", "half", "--seconds", "1",
+                           "--json", out / "b.json"], ("b.json",),
                  step=4 if runner.is_quick else 1, is_whole=is_bench, again=("rope2d-XXXXXX",))
 
 

@@ -23,7 +23,7 @@ def writers(runner):
     runner.expect("a report", ["verify", "--device", "cpu", "--case", "half f32:f32*", "--json", "r.json"], 0)
     apply = ["apply", "--q", "q.npy", "--grid", "2x2", "--base", "100", "--device", "cpu", "--out-q"]
     verify = ["verify", "--device", "cpu", "--case", "half f32:f32*"]
-    bench = ["bench", "--device", "cpu", "--tower", "sam2", "--tokens", "64", "--element", "f32", "--pairing", "half",
+    bench = ["bench", "--quick", "--device", "cpu", "--tower", "sam2", "--tokens", "64", "--element", "f32", "--pairing", "half",
              "--in-place", "yes", "--threads", "1", "--seconds", "1"]
     found = {"out.npy": apply, "out.json": [*verify, "--json"], "out.xml": [*verify, "--junit"],
              "out.html": [*verify, "--html"], "merged.json": ["report", "merge", "r.json", "--json"],

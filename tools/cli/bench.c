@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bench_cases.h"
+#include "bench_engine.h"
 #include "bench_print.h"
 #include "bench_sweep.h"
 #include "message.h"
@@ -102,15 +103,10 @@ static int read_request(const struct words *words, const struct bench_machine *m
     return result;
 }
 
-// Drivers keep what they have compiled on disk: an empty folder, so that the first plan is a first one.
-static bool hide_driver_caches(char *folder) {
-    static const char *const variables[] = {"POCL_CACHE_DIR", "MESA_SHADER_CACHE_DIR", "MESA_GLSL_CACHE_DIR",
-                                            "__GL_SHADER_DISK_CACHE_PATH", "AMD_SHADER_DISK_CACHE_PATH"};
-    if (!folder_make_own(folder))
-        return false;
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; ++i)
-        setenv(variables[i], folder, 1);
-    return true;
+// PoCL's threads stay where they are: Linux puts both of two on one processor in up to half of the short
+// runs.
+static void pin_threads(void) {
+    setenv("POCL_AFFINITY", "1", 0);
 }
 
 static int write_files(const struct bench_request *request, const struct bench_results *results) {
@@ -123,8 +119,9 @@ static int write_files(const struct bench_request *request, const struct bench_r
 static int measure(const struct bench_request *request, struct bench_results *results) {
     char folder[FOLDER_PATH_SIZE];
     struct device_list devices = {0};
-    if (!hide_driver_caches(folder))
+    if (!bench_hide_driver_caches(folder))
         return STATUS_DEVICE;
+    pin_threads();
     int result = devices_choose(request->device, false, &devices);
     if (!result) {
         result = bench_sweep(request, &devices, results);

@@ -14,6 +14,7 @@
 enum {
     BENCH_TENSORS = 2,     // q and k, one behind the other in one buffer
     BENCH_BEST = 3,        // variants of a baseline that are measured to the end
+    BENCH_SHORT = 2,       // of what takes long
     BENCH_CANDIDATES = 40, // variants of a baseline among which these are sought
     BENCH_ROTATIONS = 8,   // in place or not, two tables, two pairings
     BENCH_LIST = 16,       // entries of --tokens and --threads
@@ -52,7 +53,7 @@ struct bench_request {
     uint32_t most_rounds;
     bool is_quick;    // fewer variants of the baselines
     bool has_kernels; // every kernel of the CPU as well
-    bool is_grown;    // one tower from 1,024 to 1,048,576 tokens as well
+    bool is_grown;    // one tower from 1,024 to 1,048,576 tokens as well, and sizes past the last cache
     const char *json, *plot;
 };
 
@@ -63,7 +64,8 @@ struct bench_case {
     rope2d_element element;
     uint32_t threads; // of the CPU; 0 elsewhere
     bool in_cache;    // the same memory each time, small enough for a core's own cache
-    bool is_lean;     // one rotation in place, its limit and the scale alone, for what takes long
+    bool is_short;    // no copies, and fewer variants of the rest, for what takes long
+    bool is_lean;     // one rotation in place, its limit and the scale alone, for what takes longest
     // Of the CPU, the kernel of the one rotation in place, in no target; NULL: the one that the plan chooses.
     const struct rope2d_turn_kernel *kernel;
 };

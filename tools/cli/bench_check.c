@@ -119,7 +119,7 @@ int bench_check(struct bench_run *run, const struct bench_rotation *rotation, ui
     struct bench_sample sample;
     int result = reference_make(run, rotation, &reference);
     if (!result)
-        result = bench_memory_fill(engine, rotation->what, set);
+        result = bench_memory_fill(engine, rotation->what, set, !rotation->in_place);
     if (!result)
         result = engine->ops->rotate(engine, rotation, set, &sample);
     row->is_equal = !result;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_arena.h"
 #include "bench_kinds.h"
 #include "bench_limits.h"
 #include "bench_loops.h"
@@ -15,7 +16,6 @@
 
 struct cpu {
     rope2d_host host;
-    unsigned char **buffers; // [sets][BENCH_BUFFERS]
     const struct bench_copy_loop *copies[BENCH_CANDIDATES];
     const struct bench_scale_loop *scales[BENCH_CANDIDATES];
     uint32_t copy_count, scale_count;
@@ -61,14 +61,16 @@ static uint64_t most_bytes(const struct bench_engine *engine) {
     return UINT64_MAX;
 }
 
+// The arena stays.
 static void memory_destroy(struct bench_engine *engine) {
     struct cpu *cpu = engine->impl;
-    for (uint32_t i = 0; cpu->buffers && i < engine->sets * BENCH_BUFFERS; ++i)
-        free(cpu->buffers[i]);
-    free(cpu->buffers);
     free(cpu->table);
-    cpu->buffers = NULL;
     cpu->table = NULL;
+}
+
+// From a buffer to the next: whole pages.
+static uint64_t stride_of(const struct bench_engine *engine) {
+    return (engine->bytes + 4095) / 4096 * 4096 + APART;
 }
 
 static float *table_create(uint64_t floats) {
@@ -86,12 +88,8 @@ static int memory_create(struct bench_engine *engine) {
     for (int in_place = 0; in_place < 2; ++in_place)
         cpu->limit_counts[in_place] =
             bench_limit_loops(engine->what->element, in_place == 1, cpu->limits[in_place]);
-    bool made = (cpu->buffers = calloc((size_t)engine->sets * BENCH_BUFFERS, sizeof *cpu->buffers)) != NULL;
-    for (uint32_t i = 0; made && i < engine->sets * BENCH_BUFFERS; ++i) {
-        void *memory = NULL;
-        made = posix_memalign(&memory, 4096, (size_t)(engine->bytes + 63) / 64 * 64 + APART) == 0;
-        cpu->buffers[i] = memory;
-    }
+    bool made =
+        bench_arena_reserve(engine->arena, engine->sets * stride_of(engine), engine->machine->free_memory);
     if (made && engine->table_floats)
         made = (cpu->table = table_create(engine->table_floats)) != NULL;
     if (made)
@@ -101,9 +99,19 @@ static int memory_create(struct bench_engine *engine) {
     return STATUS_DEVICE;
 }
 
+// Random content, never zero, into all that is read.
+static int fill_all(struct bench_engine *engine) {
+    const rope2d_host all = {.struct_size = sizeof all}; // threads
+    if (bench_arena_fill(engine->arena, engine->what->element, engine->sets * stride_of(engine), &all))
+        return STATUS_OK;
+    message("%s: no memory for random numbers", engine->choice->name);
+    return STATUS_DEVICE;
+}
+
 static unsigned char *buffer_of(const struct bench_engine *engine, uint32_t set, int buffer) {
-    const struct cpu *cpu = engine->impl;
-    return cpu->buffers[set * BENCH_BUFFERS + (uint32_t)buffer];
+    uint64_t stride = stride_of(engine);
+    return buffer == BENCH_IN ? engine->arena->base + set * stride
+                              : engine->arena->base + engine->arena->bytes - (set + 1) * stride;
 }
 
 // Where byte `offset` of q and k stands.
@@ -333,9 +341,10 @@ const struct bench_engine_ops bench_cpu_ops = {
     .close = close_cpu,
     .most_bytes = most_bytes,
     .make_device = make_device,
-    .most_sets = 4096,
+    .most_sets = 65536,
     .memory_create = memory_create,
     .memory_destroy = memory_destroy,
+    .fill = fill_all,
     .write = write_buffer,
     .read = read_buffer,
     .rotation_create = rotation_create,

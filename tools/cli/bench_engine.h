@@ -6,6 +6,7 @@
 #define ROPE2D_CLI_BENCH_ENGINE_H
 
 #include "bench.h"
+#include "bench_arena.h"
 #include "device_choice.h"
 
 enum { BENCH_IN, BENCH_OUT, BENCH_BUFFERS };
@@ -24,6 +25,7 @@ struct bench_engine {
     rope2d_device *device;
     rope2d_device_info info;
     const struct bench_machine *machine;
+    struct bench_arena *arena; // of the CPU: at its front what is read, at its end what is written
     // Of the case in work.
     const struct bench_case *what;
     uint64_t bytes; // of a buffer
@@ -54,6 +56,9 @@ struct bench_engine_ops {
     rope2d_status (*make_device)(struct bench_engine *engine, rope2d_device **device);
     int (*memory_create)(struct bench_engine *engine); // of engine->bytes, sets and table_floats
     void (*memory_destroy)(struct bench_engine *engine);
+    // Random content into all buffers that are read, of the case's type but not as bench_memory_fill has it;
+    // NULL: write does it.
+    int (*fill)(struct bench_engine *engine);
     int (*write)(struct bench_engine *engine, uint32_t set, int buffer, uint64_t offset, uint64_t bytes,
                  const void *data);
     int (*read)(struct bench_engine *engine, uint32_t set, int buffer, uint64_t offset, uint64_t bytes,
@@ -78,7 +83,12 @@ struct bench_engine_ops {
                  double *bare, uint64_t *allocations);
     // Seconds that the driver has spent compiling since the device was opened; negative: nobody knows.
     double (*compile_seconds)(const struct bench_engine *engine);
-    // How many kernels that was; NULL: nobody knows.
+    // What the library has waited for, from a submission to its end; NULL: nobody knows.
+    double (*run_seconds)(const struct bench_engine *engine);
+    // From now on each submission of the library's is run twice, and run_seconds counts what the first takes
+    // more than the second.
+    void (*run_twice)(const struct bench_engine *engine);
+    // How many kernels were compiled; NULL: nobody knows.
     uint32_t (*compiled)(const struct bench_engine *engine);
 };
 
@@ -88,5 +98,9 @@ extern const struct bench_engine_ops bench_cpu_ops, bench_vulkan_ops, bench_open
 // A host that counts what the library allocates, and logs as the others do.
 extern const rope2d_host bench_host;
 uint64_t bench_allocations(void);
+
+// Gives the drivers of this process an empty folder of FOLDER_PATH_SIZE for their caches, which the caller
+// removes.
+bool bench_hide_driver_caches(char *folder);
 
 #endif

@@ -107,15 +107,17 @@ static int add_rotations(struct measuring *m) {
 
 static int add_moves(struct measuring *m) {
     bool is_lean = m->group->what.is_lean, is_one = is_lean || m->group->what.kernel;
+    uint32_t variants = is_lean ? 1 : m->group->what.is_short ? BENCH_SHORT : BENCH_BEST;
     int result = STATUS_OK;
     if (!is_one)
         m->ways[m->way_count++] = (struct way){.move = BENCH_DRIVER_COPY};
     for (int move = BENCH_COPY; move < BENCH_MOVES && !result; ++move) {
         struct bench_found found;
-        if (is_one && move != BENCH_SCALE && move != BENCH_LIMIT_IN)
+        if ((is_one && move != BENCH_SCALE && move != BENCH_LIMIT_IN) ||
+            (m->group->what.is_short && move == BENCH_COPY))
             continue;
         result = bench_search(m->run, m->group, (enum bench_move)move, &found);
-        for (uint32_t i = 0; i < (is_lean ? 1 : BENCH_BEST) && !result; ++i)
+        for (uint32_t i = 0; i < variants && !result; ++i)
             m->ways[m->way_count++] =
                 (struct way){.move = (enum bench_move)move, .variant = found.variants[i]};
     }
@@ -145,7 +147,7 @@ static int measure(struct measuring *m, double seconds, uint32_t *rounds, double
         result = sample_way(m, &m->ways[i], &warm);
     double begin = seconds_now();
     uint32_t most = m->run->request->most_rounds, least = LEAST_ROUNDS;
-    if (m->group->what.is_lean)
+    if (m->group->what.is_lean || m->group->what.is_short)
         least = LEAN_ROUNDS;
     for (*rounds = 0; *rounds < most && !result; ++*rounds) {
         if (*rounds >= least && seconds_now() - begin > seconds)

@@ -149,7 +149,7 @@ static cJSON *overhead_json(const struct bench_overhead *overhead) {
 static void add_unexplained(cJSON *object, const struct bench_unexplained *unexplained) {
     cJSON *added = cJSON_AddObjectToObject(object, "unexplained");
     cJSON_AddNumberToObject(added, "value", unexplained->value);
-    if (unexplained->reached > 0)
+    if (unexplained->reached >= 0)
         cJSON_AddNumberToObject(added, "reached", unexplained->reached);
     cJSON_AddStringToObject(added, "where", unexplained->where);
 }
@@ -166,7 +166,7 @@ static cJSON *target_json(const struct bench_target *target) {
     cJSON_AddNumberToObject(object, "limit", target->limit);
     cJSON_AddNumberToObject(object, "worst", target->worst);
     cJSON_AddNumberToObject(object, "median", target->middle);
-    if (target->reached > 0)
+    if (target->reached >= 0)
         cJSON_AddNumberToObject(object, "reached", target->reached);
     cJSON_AddNumberToObject(object, "rows", target->rows);
     cJSON_AddNumberToObject(object, "rows_met", target->rows_met);

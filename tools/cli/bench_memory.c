@@ -15,25 +15,45 @@ static const uint64_t GPU_CACHE = (uint64_t)256 << 20;
 static const uint64_t PIECE_BYTES = (uint64_t)8 << 20;
 enum { POISON = 0xa5 };
 
-// What all sets of buffers to read together should hold.
+// Real GPUs have a limit for allocations.
+enum { MOST_GPU_SETS = 256 };
+
+// What all sets of buffers to read together should hold, and those to write as well. Software devices often
+// say that they have 2 GiB: there both together hold four times the last cache.
 static uint64_t wanted_bytes(const struct bench_engine *engine) {
-    return engine->info.is_software ? 4 * engine->machine->last_cache : GPU_CACHE;
+    uint64_t cache = engine->machine->last_cache;
+    return !engine->info.is_software                    ? GPU_CACHE
+           : engine->info.backend == ROPE2D_BACKEND_CPU ? 4 * cache
+                                                        : 2 * cache;
 }
 
+// A quick look's: where the caches are larger, its rows say so.
+static const uint64_t QUICK_BYTES = (uint64_t)256 << 20;
+
+static uint64_t room_of(const struct bench_engine *engine) {
+    uint64_t room = engine->machine->free_memory / 10 * 7;
+    if (!engine->info.is_software)
+        return engine->info.memory_bytes / 10 * 8;
+    bool is_less = engine->info.backend != ROPE2D_BACKEND_CPU && room > engine->info.memory_bytes;
+    return is_less ? engine->info.memory_bytes : room;
+}
+
+// As many as no cache holds, and no more than there is room for, but one.
 static uint32_t choose_sets(const struct bench_engine *engine, const struct bench_case *what) {
-    uint64_t bytes = bench_bytes(what), sets = wanted_bytes(engine) / bytes + 1;
-    return what->in_cache ? 1 : sets < engine->ops->most_sets ? (uint32_t)sets : engine->ops->most_sets;
+    uint64_t bytes = bench_bytes(what), wanted = wanted_bytes(engine);
+    uint64_t sets = (engine->is_quick && wanted > QUICK_BYTES ? QUICK_BYTES : wanted) / bytes + 1;
+    uint64_t most = room_of(engine) / (BENCH_BUFFERS * bytes), limit = engine->ops->most_sets;
+    if (!engine->info.is_software && limit > MOST_GPU_SETS)
+        limit = MOST_GPU_SETS;
+    most = most < limit ? most : limit;
+    most = most > 0 ? most : 1;
+    return what->in_cache ? 1 : (uint32_t)(sets < most ? sets : most);
 }
 
 bool bench_memory_fits(const struct bench_run *run, const struct bench_case *what, char *why,
                        size_t why_size) {
     const struct bench_engine *engine = &run->engine;
-    uint64_t bytes = bench_bytes(what), all = bytes * BENCH_BUFFERS * choose_sets(engine, what);
-    uint64_t room = run->results->machine.free_memory / 10 * 7;
-    if (!engine->info.is_software)
-        room = engine->info.memory_bytes / 10 * 8;
-    else if (engine->info.backend != ROPE2D_BACKEND_CPU && room > engine->info.memory_bytes)
-        room = engine->info.memory_bytes;
+    uint64_t bytes = bench_bytes(what), all = bytes * BENCH_BUFFERS, room = room_of(engine);
     if (bytes > engine->ops->most_bytes(engine))
         snprintf(why, why_size, "a buffer of %.1f GiB is larger than the device's largest",
                  (double)bytes / (1 << 30));
@@ -45,8 +65,9 @@ bool bench_memory_fits(const struct bench_run *run, const struct bench_case *wha
     return false;
 }
 
+// `has_out`: into what is written as well.
 static int fill_piece(struct bench_engine *engine, const struct bench_case *what, uint32_t first_set,
-                      uint32_t sets, unsigned char *piece) {
+                      uint32_t sets, bool has_out, unsigned char *piece) {
     uint32_t size = rope2d_element_size(what->element);
     int result = STATUS_OK;
     for (uint64_t at = 0; at < engine->bytes && !result; at += PIECE_BYTES) {
@@ -55,26 +76,27 @@ static int fill_piece(struct bench_engine *engine, const struct bench_case *what
         for (uint32_t set = first_set; set < first_set + sets && !result; ++set)
             result = engine->ops->write(engine, set, BENCH_IN, at, bytes, piece);
         memset(piece, POISON, (size_t)bytes);
-        for (uint32_t set = first_set; set < first_set + sets && !result; ++set)
+        for (uint32_t set = first_set; has_out && set < first_set + sets && !result; ++set)
             result = engine->ops->write(engine, set, BENCH_OUT, at, bytes, piece);
     }
     return result;
 }
 
-static int fill(struct bench_engine *engine, const struct bench_case *what, uint32_t first_set,
-                uint32_t sets) {
+static int fill(struct bench_engine *engine, const struct bench_case *what, uint32_t first_set, uint32_t sets,
+                bool has_out) {
     unsigned char *piece = malloc((size_t)PIECE_BYTES);
     if (!piece) {
         message("no memory for %" PRIu64 " bytes of random numbers", PIECE_BYTES);
         return STATUS_DEVICE;
     }
-    int result = fill_piece(engine, what, first_set, sets, piece);
+    int result = fill_piece(engine, what, first_set, sets, has_out, piece);
     free(piece);
     return result;
 }
 
-int bench_memory_fill(struct bench_engine *engine, const struct bench_case *what, uint32_t set) {
-    return fill(engine, what, set, 1);
+int bench_memory_fill(struct bench_engine *engine, const struct bench_case *what, uint32_t set,
+                      bool has_out) {
+    return fill(engine, what, set, 1, has_out);
 }
 
 int bench_memory_create(struct bench_run *run, const struct bench_case *what, struct bench_group *group) {
@@ -87,5 +109,7 @@ int bench_memory_create(struct bench_run *run, const struct bench_case *what, st
     group->sets = engine->sets;
     group->past_caches = !what->in_cache && engine->sets * engine->bytes >= wanted_bytes(engine);
     int result = engine->ops->memory_create(engine);
-    return result ? result : fill(engine, what, 0, engine->sets);
+    if (!result)
+        result = engine->ops->fill ? engine->ops->fill(engine) : fill(engine, what, 0, engine->sets, true);
+    return result;
 }

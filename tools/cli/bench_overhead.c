@@ -251,6 +251,8 @@ int bench_overhead_measure(struct bench_run *run, struct bench_overhead *overhea
     snprintf(overhead->device_name, sizeof overhead->device_name, "%.120s", choice->info.name);
     bench_spec_fill(once.what.tower, ROPE2D_PAIRING_HALF, &once.spec);
     int result = measure(&once);
+    if (overhead->backend == ROPE2D_BACKEND_VULKAN) // elsewhere nothing that it finds explains anything
+        bench_cold_plans(run, overhead);
     bench_warm_plans(run, overhead);
     rope2d_positions_destroy(once.positions);
     rope2d_plan_destroy(once.plan);

@@ -18,7 +18,8 @@ void bench_print_heading(const struct bench_results *results) {
         "of "
         "three variants. 'of copy', 'of scale',\n'of limit': 1 is as fast. Medians; +-: half the distance of "
         "the quartiles. Results are "
-        "compared with the portable path's, bit by bit.\n",
+        "compared with the portable path's, bit by bit.\nL2: buffers that fit there; *: buffers that "
+        "take turns fit a larger cache.\n",
         machine->name, machine->processors, (double)machine->core_cache / (1 << 20),
         (double)machine->last_cache / (1 << 20), (double)machine->memory / (1 << 30));
 }
@@ -52,7 +53,10 @@ static void print_ratio(double ratio) {
 
 static void print_row(const struct bench_group *group, const struct bench_row *row) {
     char where[16];
-    snprintf(where, sizeof where, "%s%s", row->in_place ? "in" : "out", group->what.in_cache ? " L2" : "");
+    snprintf(where, sizeof where, "%s%s", row->in_place ? "in" : "out",
+             group->what.in_cache ? " L2"
+             : group->past_caches ? ""
+                                  : " *");
     printf("%-8s %8" PRIu64 " %-4s %-11s %-7s %-6s %8.2f ", group->what.tower->name, group->what.tokens,
            bench_element_names[group->what.element], bench_pairing_names[row->pairing],
            bench_table_names[row->table == ROPE2D_TABLE_TEXTURE], where, (double)group->bytes / (1 << 20));
@@ -127,7 +131,7 @@ void bench_print_overheads(const struct bench_results *results) {
 static void print_target(const struct bench_target *target) {
     const struct bench_unexplained *unexplained = &target->unexplained;
     char limit[16] = "-";
-    if (target->reached > 0)
+    if (target->reached >= 0)
         snprintf(limit, sizeof limit, "%.4g", target->reached);
     printf("%5u %5u %5u %5u %9.4g %9.4g %9s  ", target->rows, target->rows_met, target->rows_explained,
            target->rows_unexplained, target->worst, target->middle, limit);
@@ -140,7 +144,7 @@ static void print_target(const struct bench_target *target) {
     if (!target->rows_unexplained || strcmp(target->where, unexplained->where) == 0)
         return;
     snprintf(limit, sizeof limit, "-");
-    if (unexplained->reached > 0)
+    if (unexplained->reached >= 0)
         snprintf(limit, sizeof limit, "%.4g", unexplained->reached);
     printf("%90s %23s %9.4g %9s %9s  has most to gain: %s\n", "", "", unexplained->value, "", limit,
            unexplained->where);
@@ -154,8 +158,7 @@ uint32_t bench_print_targets(const struct bench_results *results) {
            "limit (at least\n0.95; of times at most 5 %% more), and those left, of which the one that is "
            "farthest from its "
            "limit has a line of its own\nwhere it is not the worst. Limit: what the limit makes of the row's "
-           "place, the "
-           "in-place scale of growth, and the driver\nof what happens once.\n"
+           "place, and the driver\nof what happens once.\n"
            "%-52s %-37s %5s %5s %5s %5s %9s %9s %9s\n",
            "target", "", "rows", "meet", "expl.", "left", "worst", "median", "limit");
     for (uint32_t i = 0; i < count; ++i) {

@@ -31,9 +31,11 @@ struct bench_run {
     struct bench_results *results;
     rope2d_device *portable; // what every result must be equal to
     struct progress progress;
+    struct bench_arena arena; // for every number of threads of the CPU
     // Of the device in work.
     struct bench_engine engine;
-    double deadline, reserve; // seconds before it that growth has for itself
+    double deadline;
+    const struct bench_case *lean; // what growth has yet to measure: it has a part of the time for itself
     struct bench_plan *plans;
     size_t plan_count;
     struct bench_found found[BENCH_MOVES][BENCH_KINDS][BENCH_CLASSES];
@@ -53,8 +55,9 @@ int bench_memory_create(struct bench_run *run, const struct bench_case *what, st
 // Whether a case fits the device and the host; otherwise says why.
 bool bench_memory_fits(const struct bench_run *run, const struct bench_case *what, char *why,
                        size_t why_size);
-// Random content, always the same, into the buffer that is read; what can be no result into the other.
-int bench_memory_fill(struct bench_engine *engine, const struct bench_case *what, uint32_t set);
+// Random content, always the same, into the buffer that is read; what can be no result into the other, where
+// it is written.
+int bench_memory_fill(struct bench_engine *engine, const struct bench_case *what, uint32_t set, bool has_out);
 
 // bench_check.c: rotates fresh random content once more and compares with the portable path. Sets
 // row->is_equal, and row->why where it is not.
@@ -79,7 +82,10 @@ int bench_search(struct bench_run *run, const struct bench_group *group, enum be
 int bench_group_run(struct bench_run *run, const struct bench_case *what, double seconds,
                     struct bench_group *group);
 
-// bench_warm.c: the device's plans in processes of their own; a type that fails is said, and has no times.
+// bench_warm.c: the device's plans in processes of their own. First without any cache, by turns with a copy
+// kernel alone: what fails is said, and what the bench's own process has found stays. Then with a cache: a
+// type that fails is said, and has no times.
+void bench_cold_plans(const struct bench_run *run, struct bench_overhead *overhead);
 void bench_warm_plans(const struct bench_run *run, struct bench_overhead *overhead);
 
 // bench_worker.c: the first and the second run of a copy kernel, all of it and after it was made.

@@ -67,9 +67,10 @@ static int search(struct bench_engine *engine, enum bench_move move, uint32_t be
     return STATUS_OK;
 }
 
-// Above 64 MiB a size is as another, on devices that are none above 4 MiB.
+// Above 64 MiB a size is as another; on the CPU, whose calls cost little, and on devices that are none above
+// 4 MiB.
 static unsigned class_of(const struct bench_group *group) {
-    unsigned class = 0, most = group->is_software && group->backend != ROPE2D_BACKEND_CPU ? 5 : 7;
+    unsigned class = 0, most = group->is_software ? 5 : 7;
     for (uint64_t bytes = group->bytes >> 14; bytes > 0 && class < most; bytes >>= 2)
         ++class;
     return class * 2 + (group->what.in_cache ? 1 : 0);

@@ -2,12 +2,12 @@
 #include "bench_sweep.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench_cases.h"
+#include "bench_list.h"
 #include "bench_print.h"
 #include "bench_run.h"
 #include "message.h"
@@ -15,116 +15,17 @@
 const struct bench_engine_ops *const bench_engines[ROPE2D_BACKEND_COUNT] = {&bench_cpu_ops, &bench_vulkan_ops,
                                                                             &bench_opencl_ops};
 
-// Enough for every tower, size and type twice.
-enum { MOST_CASES = 8 * BENCH_LIST * 3 * 2 + 72 };
-
-struct case_list {
-    struct bench_case cases[MOST_CASES];
-    size_t count;
-};
-
-static void add_case(struct case_list *list, const struct bench_case *what) {
-    if (list->count < MOST_CASES)
-        list->cases[list->count++] = *what;
-}
-
-static bool fits_core_cache(const struct bench_run *run, const struct bench_case *what) {
-    return bench_bytes(what) <= run->results->machine.core_cache / 4 * 3;
-}
-
-// Where no size that was asked for fits a core's own cache, the largest that does.
-static void add_core_cache(const struct bench_run *run, struct case_list *list) {
-    const struct bench_request *request = run->request;
-    for (size_t i = 0; i < list->count; ++i)
-        if (list->cases[i].in_cache)
-            return;
-    for (unsigned tower = 0; bench_tower_names[tower]; ++tower) {
-        struct bench_case what = {&bench_towers[tower], 1 << 20, ROPE2D_F32, 1, true, false, NULL};
-        if (!(request->towers >> tower & 1) || !(request->elements >> ROPE2D_F32 & 1) || what.tower->form)
-            continue;
-        while (what.tokens > 1 && !fits_core_cache(run, &what))
-            what.tokens /= 2;
-        add_case(list, &what);
-    }
-}
-
-// The tower with the fewest bytes, at both ends, where it was not asked for.
-static void add_growth(uint32_t threads, struct case_list *list) {
-    static const uint64_t ends[] = {1 << 10, 1 << 20};
-    for (size_t end = 0; end < 2; ++end) {
-        struct bench_case what = {
-            &bench_towers[BENCH_SMALLEST_TOWER], ends[end], ROPE2D_F32, threads, false, true, NULL};
-        bool is_there = false;
-        for (size_t i = 0; i < list->count; ++i) {
-            const struct bench_case *other = &list->cases[i];
-            is_there = is_there || (other->tower == what.tower && other->tokens == what.tokens &&
-                                    other->element == what.element && !other->in_cache);
-        }
-        if (!is_there)
-            add_case(list, &what);
-    }
-}
-
-// Of every kernel of the CPU, also those that no plan chooses here.
-static void add_kernels(struct case_list *list) {
-    const struct rope2d_turn_kernel *kernel;
-    for (uint32_t i = 0; (kernel = bench_kernel_at(i)) != NULL; ++i)
-        for (int which = 0; which < 2; ++which) {
-            struct bench_case what;
-            bench_kernel_case(kernel, which, &what);
-            add_case(list, &what);
-        }
-}
-
-static void add_size(const struct bench_run *run, uint64_t tokens, unsigned tower, uint32_t threads,
-                     struct case_list *list) {
-    const struct bench_request *request = run->request;
-    bool is_cpu = run->engine.choice->info.backend == ROPE2D_BACKEND_CPU;
-    for (unsigned element = 0; element < ROPE2D_ELEMENT_COUNT; ++element) {
-        struct bench_case what = {
-            &bench_towers[tower], tokens, (rope2d_element)element, threads, false, false, NULL};
-        bool is_extra = what.tower->form != BENCH_AXIAL; // of one type alone
-        if (!(request->towers >> tower & 1) || !(request->elements >> element & 1) ||
-            (is_extra && element != ROPE2D_F32))
-            continue;
-        add_case(list, &what);
-        what.in_cache = true;
-        if (is_cpu && threads == 1 && !is_extra && fits_core_cache(run, &what))
-            add_case(list, &what);
-    }
-}
-
-static void add_towers(const struct bench_run *run, unsigned first, unsigned end, uint32_t threads,
-                       struct case_list *list) {
-    const struct bench_request *request = run->request;
-    for (size_t size = 0; size < request->token_count; ++size)
-        for (unsigned tower = first; tower < end && bench_tower_names[tower]; ++tower)
-            add_size(run, request->tokens[size], tower, threads, list);
-}
-
-// What targets need most comes first: many heads and one, and growth. Small sizes before large ones, so that
-// what the time does not allow is the largest.
-static void list_cases(const struct bench_run *run, uint32_t threads, struct case_list *list) {
-    enum { FIRST_TOWERS = 2 };
-    bool is_one = run->engine.choice->info.backend == ROPE2D_BACKEND_CPU && threads == 1;
-    list->count = 0;
-    add_towers(run, 0, FIRST_TOWERS, threads, list);
-    if (is_one)
-        add_core_cache(run, list);
-    if (is_one && run->request->has_kernels)
-        add_kernels(list);
-    if (run->request->is_grown)
-        add_growth(threads, list);
-    add_towers(run, FIRST_TOWERS, UINT_MAX, threads, list);
-}
-
-// Whether growth will be measured: then it has a part of the time for itself.
-static bool has_growth(const struct bench_run *run, const struct case_list *list) {
+// The largest case of growth, if it will be measured.
+static const struct bench_case *find_lean(const struct bench_run *run, const struct bench_case_list *list) {
+    const struct bench_case *found = NULL;
     char why[160];
     for (size_t i = 0; i < list->count; ++i)
-        if (list->cases[i].is_lean && !bench_memory_fits(run, &list->cases[i], why, sizeof why))
-            return false;
-    return run->request->is_grown;
+        if (list->cases[i].is_lean) {
+            if (!bench_memory_fits(run, &list->cases[i], why, sizeof why))
+                return NULL;
+            found = &list->cases[i];
+        }
+    return found;
 }
 
 static int append_group(struct bench_results *results, const struct bench_group *group) {
@@ -167,8 +68,9 @@ static double expected_seconds(const struct bench_run *run, const struct bench_c
         return 0;
     double growth = (double)bench_bytes(what) / (double)last->bytes;
     double filled = growth / last->sets > 1 ? growth / last->sets : 1;
-    // A kernel's case has a third of the ways.
-    return last->fill_seconds * filled + last->least_seconds * growth * (what->kernel ? 0.3 : 1);
+    // A kernel's case has a third of the ways, a short one two thirds.
+    double ways = what->kernel ? 0.3 : what->is_short && !last->what.is_short ? 0.7 : 1;
+    return last->fill_seconds * filled + last->least_seconds * growth * ways;
 }
 
 // Of a device's time, for what is lean: the cases before it end earlier.
@@ -191,6 +93,13 @@ static double lean_seconds(const struct bench_run *run, const struct bench_case 
     return 0;
 }
 
+// Seconds that the cases before growth leave to it: where it is known by now, twice what it takes.
+static double reserve_of(const struct bench_run *run) {
+    double most = LEAN_SHARE * run->request->seconds,
+           known = run->lean ? 2 * lean_seconds(run, run->lean) : 0;
+    return !run->lean ? 0 : known > 0 && known < most ? known : most;
+}
+
 static int run_case(struct bench_run *run, const struct bench_case *what, size_t left, bool *is_first) {
     char why[160];
     struct bench_group group;
@@ -200,7 +109,7 @@ static int run_case(struct bench_run *run, const struct bench_case *what, size_t
         return STATUS_OK;
     }
     double expected = what->is_lean ? lean_seconds(run, what) : expected_seconds(run, what);
-    double end = what->is_lean ? run->deadline : run->deadline - run->reserve;
+    double end = what->is_lean ? run->deadline : run->deadline - reserve_of(run);
     if (expected > 0 && now + expected > end) {
         leave_out(run, what, "there is not time enough (--seconds)");
         return STATUS_OK;
@@ -222,24 +131,27 @@ static int run_case(struct bench_run *run, const struct bench_case *what, size_t
 }
 
 static int run_cases(struct bench_run *run, uint32_t threads) {
-    struct case_list *list = malloc(sizeof *list);
+    struct bench_case_list *list = malloc(sizeof *list);
     bool is_first = true;
     int result = list ? STATUS_OK : STATUS_DEVICE;
     if (!list) {
         message("no memory for a list of cases");
         return result;
     }
-    list_cases(run, threads, list);
-    run->reserve = has_growth(run, list) ? LEAN_SHARE * run->request->seconds : 0;
+    const struct bench_list_params params = {run->request, &run->results->machine,
+                                             run->engine.choice->info.backend, threads};
+    bench_list_cases(&params, list);
+    run->lean = find_lean(run, list);
     progress_begin(&run->progress, run->engine.choice->name, list->count);
     for (size_t i = 0; i < list->count && !result; ++i) {
         const struct bench_case *what = &list->cases[i];
         result = run_case(run, what, list->count - i, &is_first);
-        if (what->is_lean && (i + 1 == list->count || !list->cases[i + 1].is_lean))
-            run->reserve = 0;
+        if (what == run->lean)
+            run->lean = NULL;
         progress_add(&run->progress, 1);
     }
     progress_end(&run->progress);
+    run->lean = NULL;
     free(list);
     return result;
 }
@@ -266,6 +178,7 @@ static int run_device(struct bench_run *run, const struct device_choice *choice,
         .threads = threads,
         .is_quick = run->request->is_quick,
         .machine = &run->results->machine,
+        .arena = &run->arena,
     };
     run->engine.info.struct_size = sizeof run->engine.info;
     memset(run->found, 0, sizeof run->found);
@@ -294,6 +207,7 @@ static int run_devices(struct bench_run *run, const struct device_list *devices)
             int result = run_device(run, choice, threads, request->seconds, j == 0);
             worst = result > worst ? result : worst;
         }
+        bench_arena_free(&run->arena);
     }
     return worst;
 }

@@ -172,7 +172,7 @@ static void describe(const struct bench_group *group, const struct bench_row *ro
 static double reached_of(const struct rule *rule, const struct bench_group *group,
                          const struct bench_row *row, double value) {
     double share = rule->has_limit ? bench_of_limit(group, row) : value;
-    return share > 0 ? value / share : 0;
+    return share > 0 ? value / share : BENCH_UNKNOWN;
 }
 
 static void judge(const struct bench_results *results, const struct rule *rule, struct bench_target *target) {

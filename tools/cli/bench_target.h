@@ -6,12 +6,12 @@
 
 #include "bench.h"
 
-enum { BENCH_MOST_TARGETS = 40 };
+enum { BENCH_MOST_TARGETS = 40, BENCH_UNKNOWN = -1 };
 
 // A row that misses its target, though its own limit shows that it could be faster.
 struct bench_unexplained {
     double value;
-    double reached; // what the measured limit makes of its place; 0: none was measured
+    double reached; // what the measured limit makes of its place; BENCH_UNKNOWN: none was measured
     char where[160];
 };
 
@@ -21,7 +21,7 @@ struct bench_target {
     bool is_measured;
     bool is_met;
     double limit, worst, middle; // of the rows: the one farthest from the limit, and the median
-    double reached; // what the measured limit makes of the worst row's place; 0: none was measured
+    double reached;              // what the measured limit makes of the worst row's place, or BENCH_UNKNOWN
     // Measured: of them those that meet the target, those that miss it and run as fast as their own limit,
     // and the others.
     uint32_t rows, rows_met, rows_explained, rows_unexplained;

@@ -23,7 +23,7 @@ static bool meets(const struct bench_account *account, double value) {
 
 // A limit of time explains nothing where it meets the target itself.
 static bool is_explained(const struct bench_account *account, double value, double reached) {
-    if (reached <= 0)
+    if (reached < 0)
         return false;
     if (account->at_most)
         return !meets(account, reached) && account->base + value <= NEAR_TIME * (account->base + reached);
@@ -33,7 +33,7 @@ static bool is_explained(const struct bench_account *account, double value, doub
 // How many times as slow as its limit; where none was measured, as the target.
 static double distance(const struct bench_account *account, double value, double reached) {
     double above = account->base + value;
-    double below = account->base + (reached > 0 ? reached : account->target->limit);
+    double below = account->base + (reached >= 0 ? reached : account->target->limit);
     if (!account->at_most)
         return value > 0 ? below / above : 0;
     return below > 0 ? above / below : above;

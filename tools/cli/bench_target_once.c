@@ -32,8 +32,7 @@ static double warm_plan_f16(const struct bench_overhead *overhead) {
     return overhead->backend == ROPE2D_BACKEND_CPU ? -1 : overhead->warm[1].plan;
 }
 
-// What is left of a cold plan when the compiling that the driver tells of is taken away. Drivers compile the
-// rest, or all, where nobody sees it.
+// What is left of a cold plan when the driver's compiling is taken away.
 static double own_plan(const struct bench_overhead *overhead) {
     if (overhead->backend == ROPE2D_BACKEND_CPU)
         return -1;
@@ -41,25 +40,17 @@ static double own_plan(const struct bench_overhead *overhead) {
     return own > 0 ? own : 0;
 }
 
-// OpenCL's compiling is timed where it happens: nothing of it is left to explain.
-static double cold_limit(const struct bench_overhead *overhead) {
-    return overhead->backend == ROPE2D_BACKEND_OPENCL ? 0 : overhead->bare_compile;
-}
-
-// The driver's own part: making the pipelines from its cache, and what as many copy kernels take when they
-// first run; in OpenCL the former has both.
-static double drivers_part(const struct bench_overhead *overhead, const struct bench_warm *warm) {
-    if (overhead->backend == ROPE2D_BACKEND_OPENCL)
-        return warm->compile > warm->bare ? warm->compile : warm->bare;
-    return (warm->compile > 0 ? warm->compile : 0) + warm->bare;
+// The driver's own part: what it compiles or takes from its cache, or the least that comes to.
+static double drivers_part(const struct bench_warm *warm) {
+    return warm->compile > warm->bare ? warm->compile : warm->bare;
 }
 
 static double warm_limit(const struct bench_overhead *overhead) {
-    return drivers_part(overhead, &overhead->warm[0]);
+    return drivers_part(&overhead->warm[0]);
 }
 
 static double warm_limit_f16(const struct bench_overhead *overhead) {
-    return drivers_part(overhead, &overhead->warm[1]);
+    return drivers_part(&overhead->warm[1]);
 }
 
 static double record_limit(const struct bench_overhead *overhead) {
@@ -76,7 +67,7 @@ static const struct once_rule rules[] = {
     {"record one rotation, allocations", "none", 0, record_allocations, no_limit},
     {"plan, new process, warm cache, f32, seconds", "at most 1 ms", 1e-3, warm_plan, warm_limit},
     {"plan, new process, warm cache, f16, seconds", "at most 1 ms", 1e-3, warm_plan_f16, warm_limit_f16},
-    {"cold plan without the driver's compiling, seconds", "at most 5 ms", 5e-3, own_plan, cold_limit},
+    {"cold plan without the driver's compiling, seconds", "at most 5 ms", 5e-3, own_plan, no_limit},
 };
 
 static void judge(const struct bench_results *results, const struct once_rule *rule,
@@ -94,7 +85,8 @@ static void judge(const struct bench_results *results, const struct once_rule *r
         if (value < 0)
             continue;
         snprintf(where, sizeof where, "%s, %.100s", overhead->device, overhead->device_name);
-        bench_account_add(&account, value, rule->reached(overhead), where);
+        double reached = rule->reached(overhead);
+        bench_account_add(&account, value, reached > 0 ? reached : BENCH_UNKNOWN, where);
     }
     bench_account_end(&account);
 }
@@ -122,21 +114,21 @@ static const struct bench_row *find_row(const struct bench_group *group, const s
     return NULL;
 }
 
-// Seconds per token of one rotation where they are least and where they are most, with those of the in-place
-// scale in the same two places.
+// Seconds per token of one rotation where they are least and where they are most, with those of its limit in
+// the same two places; 0: not measured.
 struct growth {
-    double least, most, scale_least, scale_most;
+    double least, most, limit_least, limit_most;
     uint64_t fewest, greatest; // tokens
 };
 
-static void take(struct growth *growth, double seconds, double scale) {
+static void take(struct growth *growth, double seconds, double limit) {
     if (growth->least <= 0 || seconds < growth->least) {
         growth->least = seconds;
-        growth->scale_least = scale;
+        growth->limit_least = limit;
     }
     if (seconds > growth->most) {
         growth->most = seconds;
-        growth->scale_most = scale;
+        growth->limit_most = limit;
     }
 }
 
@@ -146,6 +138,7 @@ static double growth_of(double least, double most) {
 
 static struct growth collect(const struct bench_results *results, const struct bench_group *group,
                              const struct bench_row *like) {
+    enum bench_move limit = like->in_place ? BENCH_LIMIT_IN : BENCH_LIMIT_OUT;
     struct growth growth = {.fewest = UINT64_MAX};
     for (size_t i = 0; i < results->group_count; ++i) {
         const struct bench_group *other = &results->groups[i];
@@ -154,7 +147,7 @@ static struct growth collect(const struct bench_results *results, const struct b
         if (!row)
             continue;
         take(&growth, bench_counted(&row->timing)->median / (double)tokens,
-             bench_counted(&bench_baseline_of(other, BENCH_SCALE)->timing)->median / (double)tokens);
+             bench_counted(&bench_baseline_of(other, limit)->timing)->median / (double)tokens);
         growth.fewest = growth.fewest < tokens ? growth.fewest : tokens;
         growth.greatest = growth.greatest > tokens ? growth.greatest : tokens;
     }
@@ -166,11 +159,13 @@ static void judge_growth(const struct growth *growth, const struct bench_group *
     char where[160];
     if (growth->fewest > 1024 || growth->greatest < 1 << 20)
         return;
-    snprintf(where, sizeof where, "%s, %u threads: %s, %s, %s, %s", group->device, group->what.threads,
-             group->what.tower->name, bench_element_names[group->what.element],
-             bench_pairing_names[row->pairing], row->in_place ? "in place" : "out of place");
+    snprintf(where, sizeof where, "%s, %u thread%s: %s, %s, %s, %s", group->device, group->what.threads,
+             group->what.threads == 1 ? "" : "s", group->what.tower->name,
+             bench_element_names[group->what.element], bench_pairing_names[row->pairing],
+             row->in_place ? "in place" : "out of place");
+    bool is_known = growth->limit_least > 0 && growth->limit_most > 0;
     bench_account_add(account, growth_of(growth->least, growth->most),
-                      growth_of(growth->scale_least, growth->scale_most), where);
+                      is_known ? growth_of(growth->limit_least, growth->limit_most) : BENCH_UNKNOWN, where);
 }
 
 uint32_t bench_target_growth(const struct bench_results *results, struct bench_target *target) {

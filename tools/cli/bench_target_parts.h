@@ -17,7 +17,7 @@ struct bench_account {
 
 // Room for so many rows. Without memory no row is taken, and the target says so.
 void bench_account_begin(struct bench_account *account, size_t most_rows);
-// `reached`: what the row's own limit makes of its place; 0: it was not measured.
+// `reached`: what the row's own limit makes of its place, or BENCH_UNKNOWN.
 void bench_account_add(struct bench_account *account, double value, double reached, const char *where);
 void bench_account_end(struct bench_account *account);
 

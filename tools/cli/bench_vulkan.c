@@ -122,7 +122,7 @@ const struct bench_engine_ops bench_vulkan_ops = {
     .open = bench_vulkan_open,
     .close = bench_vulkan_close,
     .most_bytes = most_bytes,
-    .most_sets = 256,
+    .most_sets = 1024,
     .make_device = bench_vulkan_make_device,
     .memory_create = bench_vulkan_memory_create,
     .memory_destroy = bench_vulkan_memory_destroy,
@@ -136,5 +136,7 @@ const struct bench_engine_ops bench_vulkan_ops = {
     .move = bench_vulkan_move,
     .issue = issue,
     .compile_seconds = bench_vulkan_compile_seconds,
+    .run_seconds = bench_vulkan_run_seconds,
+    .run_twice = bench_vulkan_run_twice,
     .compiled = bench_vulkan_compiled,
 };

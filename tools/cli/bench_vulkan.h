@@ -55,6 +55,8 @@ int vulkan_check(const struct bench_engine *engine, VkResult result, const char 
 int bench_vulkan_open(struct bench_engine *engine);
 void bench_vulkan_close(struct bench_engine *engine);
 double bench_vulkan_compile_seconds(const struct bench_engine *engine);
+double bench_vulkan_run_seconds(const struct bench_engine *engine);
+void bench_vulkan_run_twice(const struct bench_engine *engine);
 uint32_t bench_vulkan_compiled(const struct bench_engine *engine);
 rope2d_status bench_vulkan_make_device(struct bench_engine *engine, rope2d_device **device);
 // What the library's descriptors reach besides the bench's own buffers, since the last call; bytes.

@@ -24,7 +24,11 @@ int vulkan_check(const struct bench_engine *engine, VkResult result, const char 
 static PFN_vkCreateComputePipelines drivers_pipelines;
 static PFN_vkUpdateDescriptorSets drivers_update;
 static PFN_vkGetDeviceProcAddr drivers_device_address;
-static double compile_seconds;
+static PFN_vkQueueSubmit drivers_submit;
+static PFN_vkWaitForFences drivers_wait;
+static PFN_vkBeginCommandBuffer drivers_begin;
+static double compile_seconds, run_seconds;
+static bool is_twice;
 static uint32_t compiled;
 // The engine whose library is in work, and what its descriptors reach besides the engine's own buffers.
 static const struct bench_engine *bound_by;
@@ -38,6 +42,43 @@ static VKAPI_ATTR VkResult VKAPI_CALL timed_pipelines(VkDevice device, VkPipelin
     VkResult result = drivers_pipelines(device, cache, count, infos, allocation, pipelines);
     compile_seconds += seconds_now() - begin;
     compiled += count;
+    return result;
+}
+
+static VkResult submit_and_wait(VkQueue queue, uint32_t count, const VkSubmitInfo *infos, VkFence fence,
+                                double *seconds) {
+    double begin = seconds_now();
+    VkResult result = drivers_submit(queue, count, infos, fence);
+    if (result == VK_SUCCESS && is_twice)
+        result = vkQueueWaitIdle(queue);
+    *seconds = seconds_now() - begin;
+    return result;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL timed_submit(VkQueue queue, uint32_t count, const VkSubmitInfo *infos,
+                                                   VkFence fence) {
+    double first = 0, last = 0;
+    VkResult result = is_twice ? submit_and_wait(queue, count, infos, VK_NULL_HANDLE, &first) : VK_SUCCESS;
+    if (result == VK_SUCCESS)
+        result = submit_and_wait(queue, count, infos, fence, &last);
+    run_seconds += !is_twice ? last : first > last ? first - last : 0;
+    return result;
+}
+
+// What is submitted again is no command buffer for one time.
+static VKAPI_ATTR VkResult VKAPI_CALL own_begin(VkCommandBuffer commands,
+                                                const VkCommandBufferBeginInfo *info) {
+    VkCommandBufferBeginInfo own = *info;
+    if (is_twice)
+        own.flags &= ~(VkCommandBufferUsageFlags)VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    return drivers_begin(commands, &own);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL timed_wait(VkDevice device, uint32_t count, const VkFence *fences,
+                                                 VkBool32 all, uint64_t timeout) {
+    double begin = seconds_now();
+    VkResult result = drivers_wait(device, count, fences, all, timeout);
+    run_seconds += is_twice ? 0 : seconds_now() - begin;
     return result;
 }
 
@@ -74,17 +115,29 @@ static PFN_vkVoidFunction as_function(const void *function) {
 }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_address(VkDevice device, const char *name) {
+    const PFN_vkCreateComputePipelines pipelines = timed_pipelines;
+    const PFN_vkUpdateDescriptorSets update = counted_update;
+    const PFN_vkQueueSubmit submit = timed_submit;
+    const PFN_vkWaitForFences wait = timed_wait;
+    const PFN_vkBeginCommandBuffer begin = own_begin;
+    const struct {
+        const char *name;
+        void *drivers;
+        const void *own;
+    } between[] = {
+        {"vkCreateComputePipelines", &drivers_pipelines, &pipelines},
+        {"vkUpdateDescriptorSets", &drivers_update, &update},
+        {"vkQueueSubmit", &drivers_submit, &submit},
+        {"vkWaitForFences", &drivers_wait, &wait},
+        {"vkBeginCommandBuffer", &drivers_begin, &begin},
+    };
     PFN_vkVoidFunction found = drivers_device_address(device, name);
-    if (strcmp(name, "vkUpdateDescriptorSets") == 0) {
-        PFN_vkUpdateDescriptorSets counted = counted_update;
-        memcpy(&drivers_update, &found, sizeof found);
-        return as_function(&counted);
-    }
-    if (strcmp(name, "vkCreateComputePipelines") != 0)
-        return found;
-    PFN_vkCreateComputePipelines timed = timed_pipelines;
-    memcpy(&drivers_pipelines, &found, sizeof found);
-    return as_function(&timed);
+    for (size_t i = 0; i < sizeof between / sizeof *between; ++i)
+        if (strcmp(name, between[i].name) == 0) {
+            memcpy(between[i].drivers, &found, sizeof found);
+            return as_function(between[i].own);
+        }
+    return found;
 }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL instance_address(VkInstance instance, const char *name) {
@@ -99,6 +152,16 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL instance_address(VkInstance inst
 double bench_vulkan_compile_seconds(const struct bench_engine *engine) {
     (void)engine;
     return compile_seconds;
+}
+
+double bench_vulkan_run_seconds(const struct bench_engine *engine) {
+    (void)engine;
+    return run_seconds;
+}
+
+void bench_vulkan_run_twice(const struct bench_engine *engine) {
+    (void)engine;
+    is_twice = true;
 }
 
 uint32_t bench_vulkan_compiled(const struct bench_engine *engine) {

@@ -31,32 +31,28 @@ static void take_line(void *user, const char *line) {
     *times = (struct times){numbers[0], numbers[1], numbers[2], count == 3};
 }
 
-static bool run_one(const struct bench_engine *engine, rope2d_element element, bool is_tested,
+static bool run_one(const struct bench_engine *engine, rope2d_element element, const char *mode,
                     const char *cache, struct times *times) {
-    const char *const arguments[] = {OWN_PROGRAM,
-                                     BENCH_WORKER_VERB,
-                                     engine->choice->name,
-                                     bench_element_names[element],
-                                     is_tested ? "tested" : "untested",
-                                     cache,
-                                     NULL};
+    const char *const arguments[] = {
+        OWN_PROGRAM, BENCH_WORKER_VERB, engine->choice->name, bench_element_names[element], mode, cache,
+        NULL};
     struct child_end end;
     *times = (struct times){0};
     child_run(arguments, "", LONGEST, take_line, times, &end);
     bool is_done = end.fate == CHILD_DONE && end.status == STATUS_OK && times->is_there;
     if (!is_done)
-        message("%s: no warm plan was timed: %.300s", engine->choice->name,
+        message("%s: no plan was timed in a new process: %.300s", engine->choice->name,
                 *end.text ? end.text : "the process that makes it failed");
     return is_done;
 }
 
-static bool run_some(const struct bench_engine *engine, rope2d_element element, bool is_tested,
+static bool run_some(const struct bench_engine *engine, rope2d_element element, const char *mode,
                      const char *cache, struct times *medians) {
     double plans[REPEATS], compiles[REPEATS], bares[REPEATS];
     uint32_t repeats = engine->is_quick ? QUICK_REPEATS : REPEATS;
     for (uint32_t i = 0; i < repeats; ++i) {
         struct times times;
-        if (!run_one(engine, element, is_tested, cache, &times))
+        if (!run_one(engine, element, mode, cache, &times))
             return false;
         plans[i] = times.plan;
         compiles[i] = times.compile;
@@ -70,13 +66,34 @@ static bool run_some(const struct bench_engine *engine, rope2d_element element, 
 
 static void time_element(const struct bench_engine *engine, rope2d_element element, const char *cache,
                          struct bench_warm *warm) {
-    struct times first, tested, untested;
+    struct times first, tested, untested, parts;
     *warm = (struct bench_warm){-1, -1, -1, -1};
     // The first has no cache, and leaves one.
-    if (!run_one(engine, element, true, cache, &first) || !run_some(engine, element, true, cache, &tested) ||
-        !run_some(engine, element, false, cache, &untested))
+    if (!run_one(engine, element, "tested", cache, &first) ||
+        !run_some(engine, element, "tested", cache, &tested) ||
+        !run_some(engine, element, "untested", cache, &untested))
         return;
-    *warm = (struct bench_warm){tested.plan, untested.plan, tested.compile, tested.bare};
+    parts = tested;
+    if (engine->ops->run_twice && !run_some(engine, element, "parts", cache, &parts))
+        return;
+    *warm = (struct bench_warm){tested.plan, untested.plan, parts.compile, tested.bare};
+}
+
+void bench_cold_plans(const struct bench_run *run, struct bench_overhead *overhead) {
+    double plans[REPEATS], compiles[REPEATS], bares[REPEATS];
+    uint32_t repeats = run->engine.is_quick ? QUICK_REPEATS : REPEATS;
+    struct times plan, bare;
+    for (uint32_t i = 0; i < repeats; ++i) {
+        if (!run_one(&run->engine, ROPE2D_F32, "bare", "-", &bare) ||
+            !run_one(&run->engine, ROPE2D_F32, "cold", "-", &plan))
+            return;
+        plans[i] = plan.plan;
+        compiles[i] = plan.compile;
+        bares[i] = plan.compile < 0 ? bare.plan : bare.compile;
+    }
+    overhead->plan_cold = bench_spread_of(plans, repeats).median;
+    overhead->compile = bench_spread_of(compiles, repeats).median;
+    overhead->bare_compile = bench_spread_of(bares, repeats).median;
 }
 
 void bench_warm_plans(const struct bench_run *run, struct bench_overhead *overhead) {

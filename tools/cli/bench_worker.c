@@ -10,6 +10,7 @@
 #include "bench_run.h"
 #include "message.h"
 #include "options.h"
+#include "../verify/folder.h"
 #include "../verify/worker.h"
 
 enum { TOKENS = 64 }; // of the copy that shows what any first run takes
@@ -50,27 +51,66 @@ static uint32_t kernels_of(const struct bench_engine *engine) {
     return engine->ops->compiled ? engine->ops->compiled(engine) : 0;
 }
 
-// Seconds of the plan, and of these the driver's in vkCreateComputePipelines, negative where nobody knows;
-// and the kernels made there.
-static rope2d_status time_plan(struct bench_engine *engine, const rope2d_plan_params *params,
-                               const char *path, double *seconds, double *compiling, uint32_t *kernels) {
-    struct bytes cache = {NULL, 0};
+static double runs_of(const struct bench_engine *engine) {
+    return engine->ops->run_seconds ? engine->ops->run_seconds(engine) : 0;
+}
+
+// A plan in seconds, of these the driver's while it makes pipelines, negative where nobody knows, and those
+// of the self-test's runs; and the kernels made.
+struct plan_times {
+    double seconds, compiling, runs;
+    uint32_t kernels;
+};
+
+static rope2d_status make_plan(struct bench_engine *engine, const rope2d_plan_params *params,
+                               struct plan_times *times) {
     rope2d_plan *plan = NULL;
+    uint32_t kernels = kernels_of(engine);
+    double before = engine->ops->compile_seconds(engine), runs = runs_of(engine), begin = seconds_now();
+    rope2d_status status = rope2d_plan_create(engine->device, params, &plan);
+    times->seconds = seconds_now() - begin;
+    times->compiling = before < 0 ? -1 : engine->ops->compile_seconds(engine) - before;
+    times->runs = runs_of(engine) - runs;
+    times->kernels = kernels_of(engine) - kernels;
+    rope2d_plan_destroy(plan);
+    return status;
+}
+
+enum mode { MODE_TESTED, MODE_UNTESTED, MODE_PARTS, MODE_COLD, MODE_BARE };
+static const char *const mode_names[] = {"tested", "untested", "parts", "cold", "bare", NULL};
+
+// Without a cache the driver makes machine code when kernels first run: what the plan's runs take more than a
+// second plan's, and these more than when they are repeated.
+static rope2d_status add_unseen(struct bench_engine *engine, const rope2d_plan_params *params,
+                                struct plan_times *times) {
+    struct plan_times again = {0}, last = {0};
+    rope2d_status status = make_plan(engine, params, &again);
+    engine->ops->run_twice(engine);
+    if (!status)
+        status = make_plan(engine, params, &last);
+    double unseen = last.runs + (times->runs > again.runs ? times->runs - again.runs : 0);
+    times->compiling += unseen < times->runs ? unseen : times->runs;
+    return status;
+}
+
+static rope2d_status time_plan(struct bench_engine *engine, const rope2d_plan_params *params, enum mode mode,
+                               const char *path, struct plan_times *times) {
+    struct bytes cache = {NULL, 0};
     rope2d_status status = ROPE2D_OK;
-    bool is_first = !read_bytes(path, &cache);
+    bool is_first = !path || !read_bytes(path, &cache), can_repeat = engine->ops->run_twice != NULL;
     if (!is_first)
         status = rope2d_device_set_cache(engine->device, cache.data, cache.size);
     free(cache.data);
-    double before = engine->ops->compile_seconds(engine), begin = seconds_now();
-    *kernels = kernels_of(engine);
+    if (mode == MODE_PARTS && can_repeat)
+        engine->ops->run_twice(engine);
     if (!status)
-        status = rope2d_plan_create(engine->device, params, &plan);
-    *seconds = seconds_now() - begin;
-    *compiling = before < 0 ? -1 : engine->ops->compile_seconds(engine) - before;
-    *kernels = kernels_of(engine) - *kernels;
-    if (!status && is_first)
+        status = make_plan(engine, params, times);
+    if (!status && is_first && path)
         status = keep_bytes(engine->device, path);
-    rope2d_plan_destroy(plan);
+    if (!status && mode == MODE_COLD && can_repeat)
+        status = add_unseen(engine, params, times);
+    else if (mode == MODE_PARTS && can_repeat)
+        times->compiling += times->runs;
     return status;
 }
 
@@ -86,10 +126,9 @@ int bench_time_bare(struct bench_engine *engine, double walls[2], double hosts[2
     return result;
 }
 
-// Of a copy kernel: all that its first run takes more than its second, in buffers that were touched before;
-// of several kernels, which the driver has made and told the time of, so much more for each.
-static int time_bare(struct bench_engine *engine, const struct bench_case *what, uint32_t kernels,
-                     double *seconds) {
+// Of a copy kernel what its first run takes more than its second, in buffers that were touched before: with
+// the making of the pipeline, and without.
+static int time_copy(struct bench_engine *engine, const struct bench_case *what, double *all, double *run) {
     double walls[2] = {0}, hosts[2] = {0};
     struct bench_sample touching;
     engine->what = what;
@@ -101,50 +140,76 @@ static int time_bare(struct bench_engine *engine, const struct bench_case *what,
     if (!result)
         result = bench_time_bare(engine, walls, hosts);
     engine->ops->memory_destroy(engine);
-    double more = kernels > 0 ? kernels * (hosts[0] - hosts[1]) : walls[0] - walls[1];
-    *seconds = more > 0 ? more : 0;
+    *all = walls[0] > walls[1] ? walls[0] - walls[1] : 0;
+    *run = hosts[0] > hosts[1] ? hosts[0] - hosts[1] : 0;
     return result;
 }
 
-static int measure(struct bench_engine *engine, rope2d_element element, uint32_t flags, const char *path) {
-    struct bench_case what = {.tower = &bench_towers[0], .tokens = TOKENS, .element = element};
+// What goes to the process that started this one.
+static void tell(double a, double b, double c) {
+    dprintf(VERIFY_WORKER_DESCRIPTOR, "%.9g %.9g %.9g\n", a, b, c);
+}
+
+static int measure_plan(struct bench_engine *engine, const struct bench_case *what, enum mode mode,
+                        const char *path) {
     struct bench_spec spec;
-    double seconds, compiling, bare = 0;
-    uint32_t kernels;
-    bench_spec_fill(what.tower, ROPE2D_PAIRING_HALF, &spec);
-    rope2d_plan_params params = {
-        .struct_size = sizeof params, .spec = &spec.spec, .in = element, .out = element, .flags = flags};
-    int result = engine->ops->open(engine);
-    if (result)
-        return result;
-    rope2d_status status = time_plan(engine, &params, path, &seconds, &compiling, &kernels);
+    struct plan_times times = {0};
+    double all = 0, run = 0;
+    bench_spec_fill(what->tower, ROPE2D_PAIRING_HALF, &spec);
+    rope2d_plan_params params = {.struct_size = sizeof params,
+                                 .spec = &spec.spec,
+                                 .in = what->element,
+                                 .out = what->element,
+                                 .flags = mode == MODE_UNTESTED ? ROPE2D_PLAN_NO_SELF_TEST : 0};
+    rope2d_status status = time_plan(engine, &params, mode, path, &times);
     if (status)
         return message_status(status, engine->choice->name);
-    if (engine->choice->info.backend != ROPE2D_BACKEND_CPU)
-        result = time_bare(engine, &what, kernels, &bare);
+    int result = STATUS_OK;
+    if (engine->choice->info.backend != ROPE2D_BACKEND_CPU && mode != MODE_COLD)
+        result = time_copy(engine, what, &all, &run);
+    if (result)
+        return result;
+    // Of several kernels, of which the driver has told the time, so much for each.
+    tell(times.seconds, times.compiling, times.kernels > 0 ? times.kernels * run : all);
+    return STATUS_OK;
+}
+
+static int measure(struct bench_engine *engine, rope2d_element element, enum mode mode, const char *path) {
+    struct bench_case what = {.tower = &bench_towers[0], .tokens = TOKENS, .element = element};
+    double all, run;
+    int result = engine->ops->open(engine);
+    if (!result && mode != MODE_BARE)
+        return measure_plan(engine, &what, mode, path);
     if (!result)
-        dprintf(VERIFY_WORKER_DESCRIPTOR, "%.9g %.9g %.9g\n", seconds, compiling, bare);
+        result = time_copy(engine, &what, &all, &run);
+    if (!result)
+        tell(all, run, all);
     return result;
 }
 
 int bench_worker_main(int argc, char **argv) {
+    char folder[FOLDER_PATH_SIZE];
     struct device_list devices = {0};
     struct bench_machine machine = {.core_cache = 1 << 20, .last_cache = 1 << 20};
     int element = argc == 4 ? word_index(argv[1], bench_element_names) : -1;
-    if (element < 0 || devices_choose(argv[0], true, &devices) || !devices.count) {
-        devices_free(&devices);
+    int mode = argc == 4 ? word_index(argv[2], mode_names) : -1;
+    bool is_hidden = mode == MODE_COLD || mode == MODE_BARE;
+    if (element < 0 || mode < 0 || (is_hidden && !bench_hide_driver_caches(folder)))
         return STATUS_USAGE;
+    int result = devices_choose(argv[0], true, &devices);
+    if (!result && devices.count) {
+        struct bench_engine engine = {
+            .ops = bench_engines[devices.items[0].info.backend],
+            .choice = &devices.items[0],
+            .threads = 1,
+            .keeps_cache = true,
+            .machine = &machine,
+        };
+        result = measure(&engine, (rope2d_element)element, (enum mode)mode, is_hidden ? NULL : argv[3]);
+        engine.ops->close(&engine);
     }
-    struct bench_engine engine = {
-        .ops = bench_engines[devices.items[0].info.backend],
-        .choice = &devices.items[0],
-        .threads = 1,
-        .keeps_cache = true,
-        .machine = &machine,
-    };
-    uint32_t flags = strcmp(argv[2], "untested") == 0 ? ROPE2D_PLAN_NO_SELF_TEST : 0;
-    int result = measure(&engine, (rope2d_element)element, flags, argv[3]);
-    engine.ops->close(&engine);
     devices_free(&devices);
+    if (is_hidden)
+        folder_remove(folder);
     return result;
 }
