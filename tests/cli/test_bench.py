@@ -180,6 +180,8 @@ def check_cache_is_taken(runner, where):
     cache = runner.folder / f"cache-{where.replace(':', '-')}"
     status, times = run_worker(runner, where, cache)
     runner.check(f"{where}: a process leaves a cache", status == 0 and len(times) == 3 and cache.exists(), str(times))
+    if where.startswith("opencl"):
+        runner.check(f"{where}: with the plan's program", cache.exists() and cache.stat().st_size > 1024, str(times))
     status, times = run_worker(runner, where, cache)
     runner.check(f"{where}: the next takes it", status == 0 and len(times) == 3 and times[0] > 0, str(times))
     if cache.exists():

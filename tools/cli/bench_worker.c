@@ -62,8 +62,10 @@ struct plan_times {
     uint32_t kernels;
 };
 
+// `keep`: the file that receives the device's cache while the plan lives, for of OpenCL a cache has the
+// programs that live; NULL: none.
 static rope2d_status make_plan(struct bench_engine *engine, const rope2d_plan_params *params,
-                               struct plan_times *times) {
+                               const char *keep, struct plan_times *times) {
     rope2d_plan *plan = NULL;
     uint32_t kernels = kernels_of(engine);
     double before = engine->ops->compile_seconds(engine), runs = runs_of(engine), begin = seconds_now();
@@ -72,6 +74,8 @@ static rope2d_status make_plan(struct bench_engine *engine, const rope2d_plan_pa
     times->compiling = before < 0 ? -1 : engine->ops->compile_seconds(engine) - before;
     times->runs = runs_of(engine) - runs;
     times->kernels = kernels_of(engine) - kernels;
+    if (!status && keep)
+        status = keep_bytes(engine->device, keep);
     rope2d_plan_destroy(plan);
     return status;
 }
@@ -84,10 +88,10 @@ static const char *const mode_names[] = {"tested", "untested", "parts", "cold", 
 static rope2d_status add_unseen(struct bench_engine *engine, const rope2d_plan_params *params,
                                 struct plan_times *times) {
     struct plan_times again = {0}, last = {0};
-    rope2d_status status = make_plan(engine, params, &again);
+    rope2d_status status = make_plan(engine, params, NULL, &again);
     engine->ops->run_twice(engine);
     if (!status)
-        status = make_plan(engine, params, &last);
+        status = make_plan(engine, params, NULL, &last);
     double unseen = last.runs + (times->runs > again.runs ? times->runs - again.runs : 0);
     times->compiling += unseen < times->runs ? unseen : times->runs;
     return status;
@@ -104,9 +108,7 @@ static rope2d_status time_plan(struct bench_engine *engine, const rope2d_plan_pa
     if (mode == MODE_PARTS && can_repeat)
         engine->ops->run_twice(engine);
     if (!status)
-        status = make_plan(engine, params, times);
-    if (!status && is_first && path)
-        status = keep_bytes(engine->device, path);
+        status = make_plan(engine, params, is_first ? path : NULL, times);
     if (!status && mode == MODE_COLD && can_repeat)
         status = add_unseen(engine, params, times);
     else if (mode == MODE_PARTS && can_repeat)
@@ -169,8 +171,9 @@ static int measure_plan(struct bench_engine *engine, const struct bench_case *wh
         result = time_copy(engine, what, &all, &run);
     if (result)
         return result;
-    // Of several kernels, of which the driver has told the time, so much for each.
-    tell(times.seconds, times.compiling, times.kernels > 0 ? times.kernels * run : all);
+    // Where it is known how long the driver makes kernels, a copy kernel's own making has no part in it.
+    uint32_t kernels = times.kernels > 0 ? times.kernels : 1;
+    tell(times.seconds, times.compiling, times.compiling < 0 ? all : kernels * run);
     return STATUS_OK;
 }
 
