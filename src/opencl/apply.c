@@ -118,7 +118,7 @@ static rope2d_status run_kernel(apply_state *state, const rope2d_cl_window *wind
     const rope2d_cl_variant *variant = piece->vector ? &state->programs->vector : &state->programs->single;
     cl_kernel *kernel = &state->kernels[piece->vector ? 1 : 0];
     if (!*kernel)
-        OWN(rope2d_cl_kernel_create(state->device, variant, kernel));
+        OWN(rope2d_cl_kernel_create(state->plan, piece->vector, kernel));
     uint32_t words[R_SHAPE_WORDS];
     write_shape(state, window, work, piece, words);
     CL(cl->SetKernelArg(*kernel, 0, sizeof(words), words));

@@ -181,7 +181,7 @@ static rope2d_status make_kernel(rope2d_opencl_binding *binding, const rope2d_op
     const rope2d_cl *cl = &device->cl;
     rope2d_status status = ROPE2D_OK;
     const cl_mem *rows = params->rows ? &params->rows : &binding->window->rows;
-    OWN(rope2d_cl_kernel_create(device, variant, &binding->kernel));
+    OWN(rope2d_cl_kernel_create(binding->plan, binding->piece.vector, &binding->kernel));
     CL(cl->SetKernelArg(binding->kernel, 1, sizeof(cl_mem), &variant->units));
     CL(cl->SetKernelArg(binding->kernel, 2, sizeof(cl_mem), rows));
     CL(cl->SetKernelArg(binding->kernel, 3, sizeof(cl_mem), &binding->window->table));

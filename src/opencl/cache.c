@@ -70,26 +70,27 @@ static rope2d_status add(const rope2d_host *host, rope2d_cl_cache *cache, const 
 // ------------------------------------------------------------------------------------------------ programs
 
 static bool build_binary(const rope2d_cl_device *device, const struct rope2d_cl_entry *entry,
-                         const char *options, const char *kernel_name, cl_program *program) {
+                         const char *options, const char *kernel_name, rope2d_cl_cached *cached) {
     const rope2d_cl *cl = &device->cl;
     const unsigned char *bytes = entry->bytes;
     const size_t size = (size_t)entry->size;
     cl_int taken = CL_SUCCESS, code = CL_SUCCESS;
     cl_kernel kernel = NULL;
-    *program = cl->CreateProgramWithBinary(device->context, 1, &device->id, &size, &bytes, &taken, &code);
+    cl_program program =
+        cl->CreateProgramWithBinary(device->context, 1, &device->id, &size, &bytes, &taken, &code);
     if (code != CL_SUCCESS)
-        *program = NULL;
-    if (*program && taken == CL_SUCCESS)
-        code = cl->BuildProgram(*program, 1, &device->id, options, NULL, NULL);
-    if (*program && taken == CL_SUCCESS && code == CL_SUCCESS)
-        kernel = cl->CreateKernel(*program, kernel_name, &code);
+        program = NULL;
+    if (program && taken == CL_SUCCESS)
+        code = cl->BuildProgram(program, 1, &device->id, options, NULL, NULL);
+    if (program && taken == CL_SUCCESS && code == CL_SUCCESS)
+        kernel = cl->CreateKernel(program, kernel_name, &code);
     if (kernel && code == CL_SUCCESS) {
-        cl->ReleaseKernel(kernel);
+        cached->program = program;
+        cached->kernel = kernel;
         return true;
     }
-    if (*program)
-        cl->ReleaseProgram(*program);
-    *program = NULL;
+    if (program)
+        cl->ReleaseProgram(program);
     rope2d_log(cl->host, ROPE2D_LOG_WARNING,
                "cache: the driver does not take a binary (%d, %d); its program is compiled anew", (int)taken,
                (int)code);
@@ -110,7 +111,7 @@ bool rope2d_cl_cache_find(rope2d_cl_device *device, const char *text, const char
     rope2d_lock_give(&cache->lock);
     if (!entry) // which stays as long as the device
         return false;
-    if (build_binary(device, entry, options, kernel_name, &cached->program))
+    if (build_binary(device, entry, options, kernel_name, cached))
         return true;
     rope2d_lock_take(&cache->lock);
     entry->is_bad = true;

@@ -115,7 +115,7 @@ static rope2d_status compile(const rope2d_plan *plan, rope2d_cl_source *source, 
     if (is_edited && !source->text)
         OWN(rope2d_cl_source_create(plan->device, KERNEL_FILE, source));
     if (rope2d_cl_cache_find(device, is_edited ? source->text : NULL, options, KERNEL_NAME, compiled))
-        return ROPE2D_OK;
+        return ROPE2D_OK; // with its first kernel
     if (!source->text)
         OWN(rope2d_cl_source_create(plan->device, KERNEL_FILE, source));
     const char *text = source->text;
@@ -124,8 +124,9 @@ static rope2d_status compile(const rope2d_plan *plan, rope2d_cl_source *source, 
     cl_int code = cl->BuildProgram(compiled->program, 1, &device->id, options, NULL, NULL);
     if (code != CL_SUCCESS) {
         log_build(device, compiled->program);
-        status = rope2d_cl_failed(cl, "clBuildProgram(" KERNEL_FILE ")", code);
+        OWN(rope2d_cl_failed(cl, "clBuildProgram(" KERNEL_FILE ")", code));
     }
+    CL_MAKE(compiled->kernel, cl->CreateKernel(compiled->program, KERNEL_NAME, &cl_code));
 fail:
     return status;
 }
@@ -162,24 +163,23 @@ static rope2d_status variant_create(const rope2d_plan *plan, rope2d_cl_source *s
     const rope2d_units *units = kind->units;
     const uint64_t words = kind->vector ? 2 * (uint64_t)units->count : units->count;
     rope2d_status status = ROPE2D_OK;
-    cl_kernel kernel = NULL;
     size_t most = 0;
     OWN(build(plan, source, kind, variant));
     OWN(rope2d_cl_buffer_create(device, words * sizeof(*units->words), units->words, &variant->units));
-    OWN(rope2d_cl_kernel_create(device, variant, &kernel));
-    CL(cl->GetKernelWorkGroupInfo(kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof(most), &most, NULL));
+    CL(cl->GetKernelWorkGroupInfo(variant->compiled.kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE,
+                                  sizeof(most), &most, NULL));
     if (most > plan->device->info.max_group_size)
         most = plan->device->info.max_group_size;
     variant->group_size =
         kind->tokens ? 1 : power_of_two_at_most(most, kind->vector ? VECTOR_GROUP : GROUP_SIZE);
 fail:
-    if (kernel)
-        cl->ReleaseKernel(kernel);
     return status;
 }
 
 static void variant_destroy(rope2d_cl_device *device, rope2d_cl_variant *variant) {
     rope2d_cl_memory_release(device, &variant->units);
+    if (variant->compiled.kernel)
+        device->cl.ReleaseKernel(variant->compiled.kernel);
     if (variant->compiled.program) {
         rope2d_cl_cache_delist(device, &variant->compiled);
         device->cl.ReleaseProgram(variant->compiled.program);
@@ -237,11 +237,18 @@ void rope2d_opencl_plan_destroy(rope2d_plan *plan) {
     plan->impl = NULL;
 }
 
-rope2d_status rope2d_cl_kernel_create(const rope2d_cl_device *device, const rope2d_cl_variant *variant,
-                                      cl_kernel *kernel) {
+rope2d_status rope2d_cl_kernel_create(const rope2d_plan *plan, bool vector, cl_kernel *kernel) {
+    rope2d_cl_device *device = plan->device->impl;
+    rope2d_cl_plan *own = plan->impl;
     const rope2d_cl *cl = &device->cl;
+    rope2d_cl_cached *compiled = vector ? &own->vector.compiled : &own->single.compiled;
     rope2d_status status = ROPE2D_OK;
-    CL_MAKE(*kernel, cl->CreateKernel(variant->compiled.program, KERNEL_NAME, &cl_code));
+    rope2d_lock_take(&device->cache.lock);
+    *kernel = compiled->kernel;
+    compiled->kernel = NULL;
+    rope2d_lock_give(&device->cache.lock);
+    if (!*kernel)
+        CL_MAKE(*kernel, cl->CreateKernel(compiled->program, KERNEL_NAME, &cl_code));
 fail:
     return status;
 }
