@@ -4,7 +4,7 @@
 
 text:  inlines #include "file" and marks every change of file with #line, so that a compiler's log
        names the file and line that a person edits; with --no-lines without them. Comments are left
-       out, but for licence lines.
+       out, but for licence lines, and so are indentation and columns.
 file:  the text without lines but with its comments, as people will read it: a file and not C.
 spirv: modules in this machine's byte order.
 
@@ -60,7 +60,15 @@ def without_comment(match):
     return "\n" * comment.count("\n") or " "
 
 
-def text(path, found, marks, comments=False):
+SPACE = re.compile(r'"[^"\n]*"|[ \t]+')
+
+
+def narrow(line):
+    """The line without indentation, and with one space where columns have several."""
+    return SPACE.sub(lambda match: match.group(0) if match.group(0).startswith('"') else " ", line.strip())
+
+
+def text(path, found, marks, comments=False, columns=False):
     lines = list(inline(path, [], found, marks))
     if not marks:  # one licence line is enough
         lines = lines[:1] + [line for line in lines[1:] if line != lines[0]]
@@ -68,7 +76,8 @@ def text(path, found, marks, comments=False):
     if version is not None and marks:  # GLSL allows nothing but comments before #version
         lines = [line for line in lines[:version] if not line.startswith("#line")] + lines[version:]
     if not comments:
-        lines = [line.rstrip() for line in COMMENT.sub(without_comment, "\n".join(lines)).split("\n")]
+        lines = COMMENT.sub(without_comment, "\n".join(lines)).split("\n")
+        lines = [line.rstrip() if columns else narrow(line) for line in lines]
         lines = [line for line in lines if line or marks]
     return ("\n".join(lines) + "\n").encode("utf-8")
 

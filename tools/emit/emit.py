@@ -184,7 +184,7 @@ def main():
     if args.opencl:
         texts |= {"opencl/rope2d.cl": "rope2d.cl", "include/rope2d_cl.h": "rope2d_cl.h"}
     for name, source in texts.items():
-        files[name] = embed.text(shaders / source, read, False)
+        files[name] = embed.text(shaders / source, read, False, columns=True)
     for name, path in builder_files(root).items():
         read.append(path)
         files[name] = path.read_bytes()
