@@ -138,10 +138,38 @@ static int sample_way(struct measuring *m, const struct way *way, struct bench_s
     return result ? result : run_way(m, way, sample);
 }
 
-// Rounds until the time is over; each begins with another way. `spare` receives the seconds of the rounds
-// that need not have been.
+// The order of a round: by chance, so that no way always runs in what another one has left, its lines and the
+// pages that it has written last.
+static void shuffle(uint32_t *order, uint32_t count, uint64_t *state) {
+    for (uint32_t i = 0; i < count; ++i)
+        order[i] = i;
+    for (uint32_t i = count; i > 1; --i) {
+        *state = *state * 6364136223846793005u + 1442695040888963407u;
+        uint32_t other = (uint32_t)(*state >> 33) % i, kept = order[i - 1];
+        order[i - 1] = order[other];
+        order[other] = kept;
+    }
+}
+
+// Half the distance of the quartiles that asks for more rounds, of the median.
+static const double UNSETTLED = 0.1;
+
+static bool is_unsettled(const struct measuring *m, uint32_t rounds) {
+    for (uint32_t i = 0; i < m->way_count; ++i) {
+        struct bench_timing timing = bench_timing_of(m->ways[i].samples, rounds, m->room);
+        const struct bench_spread *spread = bench_counted(&timing);
+        if (spread->high - spread->low > 2 * UNSETTLED * spread->median)
+            return true;
+    }
+    return false;
+}
+
+// Rounds until the time is over, or twice the time where something disturbs them: all ways alike. `spare`
+// receives the seconds of the rounds that need not have been.
 static int measure(struct measuring *m, double seconds, uint32_t *rounds, double *spare) {
     struct bench_sample warm;
+    uint32_t order[MOST_WAYS];
+    uint64_t chance = 1;
     int result = STATUS_OK;
     for (uint32_t i = 0; i < m->way_count && !result; ++i)
         result = sample_way(m, &m->ways[i], &warm);
@@ -150,10 +178,12 @@ static int measure(struct measuring *m, double seconds, uint32_t *rounds, double
     if (m->group->what.is_lean || m->group->what.is_short)
         least = LEAN_ROUNDS;
     for (*rounds = 0; *rounds < most && !result; ++*rounds) {
-        if (*rounds >= least && seconds_now() - begin > seconds)
+        double taken = seconds_now() - begin;
+        if (*rounds >= least && taken > seconds && (taken > 2 * seconds || !is_unsettled(m, *rounds)))
             break;
+        shuffle(order, m->way_count, &chance);
         for (uint32_t i = 0; i < m->way_count && !result; ++i) {
-            struct way *way = &m->ways[(i + *rounds) % m->way_count];
+            struct way *way = &m->ways[order[i]];
             result = sample_way(m, way, &way->samples[*rounds]);
         }
         progress_add(&m->run->progress, 0);
