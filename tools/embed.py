@@ -61,11 +61,13 @@ def without_comment(match):
 
 
 SPACE = re.compile(r'"[^"\n]*"|[ \t]+')
+LOOSE = re.compile(r"(?<=[\w)\]]) ([-+*/%&|^<>=!?:]+) (?=[\w(])|(?<=[,;]) ")
 
 
 def narrow(line):
-    """The line without indentation, and with one space where columns have several."""
-    return SPACE.sub(lambda match: match.group(0) if match.group(0).startswith('"') else " ", line.strip())
+    """The line without indentation, with one space where columns have several, and none around operators."""
+    line = SPACE.sub(lambda match: match.group(0) if match.group(0).startswith('"') else " ", line.strip())
+    return line if line.startswith(("#", "//")) else LOOSE.sub(lambda match: match.group(1) or "", line)
 
 
 def text(path, found, marks, comments=False, columns=False):

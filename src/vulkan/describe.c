@@ -13,7 +13,7 @@
 static const char *vendor_name(uint32_t id) {
     static const struct {
         uint32_t id;
-        const char *name;
+        char name[12]; // no address, which each process would have to write
     } vendors[] = {
         {0x1002, "AMD"},      {0x1010, "Imagination"}, {0x106b, "Apple"},    {0x10de, "NVIDIA"},
         {0x13b5, "Arm"},      {0x144d, "Samsung"},     {0x14e4, "Broadcom"}, {0x1ae0, "Google"},
