@@ -154,6 +154,11 @@ static struct growth collect(const struct bench_results *results, const struct b
     return growth;
 }
 
+// What the rotation itself passes by a quarter is no limit.
+static bool is_limit(double limit, double rotation) {
+    return limit > 0 && limit <= 1.25 * rotation;
+}
+
 static void judge_growth(const struct growth *growth, const struct bench_group *group,
                          const struct bench_row *row, struct bench_account *account) {
     char where[160];
@@ -163,7 +168,8 @@ static void judge_growth(const struct growth *growth, const struct bench_group *
              group->what.threads == 1 ? "" : "s", group->what.tower->name,
              bench_element_names[group->what.element], bench_pairing_names[row->pairing],
              row->in_place ? "in place" : "out of place");
-    bool is_known = growth->limit_least > 0 && growth->limit_most > 0;
+    bool is_known =
+        is_limit(growth->limit_least, growth->least) && is_limit(growth->limit_most, growth->most);
     bench_account_add(account, growth_of(growth->least, growth->most),
                       is_known ? growth_of(growth->limit_least, growth->limit_most) : BENCH_UNKNOWN, where);
 }
