@@ -19,7 +19,8 @@ typedef struct rope2d_block {
     uint32_t distance; // bytes from lo to hi; unused by interleaved kernels
     uint32_t last;     // bytes from the first step to the last
     uint32_t steps;    // 1 to the kernel's block_steps
-    bool is_shared;    // three steps, the last one half this head's, half the next one's
+    int32_t ahead;  // bytes to the end of the lines that it asks for, of the head `ahead` bytes from this one
+    bool is_shared; // three steps, the last one half this head's, half the next one's
 } rope2d_block;
 
 // `outer` tables, each of which turns `inner` heads. Strides are in bytes.

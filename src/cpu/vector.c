@@ -137,6 +137,10 @@ static rope2d_status create(rope2d_vector **vector, const rope2d_turn_kernel *ke
         add_blocks(v, pattern, i, pairs);
         i += pairs;
     }
+    const uint32_t bytes = pattern->head_dim * rope2d_element_size(kernel->element) / v->block_count;
+    v->fetched = (bytes + ROPE2D_STREAM_LINE - 1) / ROPE2D_STREAM_LINE * ROPE2D_STREAM_LINE;
+    for (uint32_t i = 0; i < v->block_count; i++)
+        v->blocks[i].ahead = (int32_t)((i + 1) * v->fetched - v->blocks[i].first);
     add_passes(v, pattern);
     bound_tables(v, ROPE2D_TILE_POINTERS, v->step_count);
     bound_tables(v, ROPE2D_MIXED_ENTRIES, v->mixed_count);

@@ -249,8 +249,7 @@ static void turn_tile(const heads_tile *tile, const tables *t, bool tables_of_he
         tensor->out.head_stride > tensor->out.token_stride && tile->tokens > 1 && !tile->is_joined;
     if (job->ahead_bytes > 0) {
         const uint64_t tokens = job->ahead_bytes / ((uint64_t)job->head_bytes * tile->heads);
-        const uint32_t bytes = job->head_bytes / job->vector->block_count + ROPE2D_STREAM_LINE - 1;
-        turns.fetched = (ptrdiff_t)(bytes - bytes % ROPE2D_STREAM_LINE);
+        turns.fetched = (ptrdiff_t)job->vector->fetched;
         turns.ahead = turns.in_outer * (by_heads     ? (ptrdiff_t)tile->tokens
                                         : tokens > 0 ? (ptrdiff_t)tokens
                                                      : 1);
