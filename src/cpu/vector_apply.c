@@ -8,12 +8,13 @@
 #include <string.h>
 
 // A tile: what one call of a kernel gets.
-#define TILE_TABLES   4 // past the caches
+#define TILE_TABLES   4    // past the caches
+#define TILE_BYTES    6144 // there, of a tensor's heads; one token may have more
 #define SCRATCH_BYTES (ROPE2D_SCRATCH_FLOATS * sizeof(float))
 // Where a head takes several blocks: memory is still read nearly in order, which past the caches counts more
 // than tables that stay in registers.
 #define GROUP_HEADS    2
-#define GROUP_BYTES    704 // where these are more; of bf16, which takes long to turn, twice as many
+#define GROUP_BYTES    704 // where these are more; of what takes long to turn, twice as many
 #define FETCHED_TOKENS 2
 // Of places that lines of the nearest cache are told apart by, and about a page of them.
 #define ALIAS_DISTANCE ((uintptr_t)1 << 28)
@@ -131,8 +132,10 @@ static turning turning_of(const int32_t *rows, uint32_t count) {
 
 // How many heads a block turns before the next block does.
 static uint32_t group_of(const rope2d_cpu_job *job, uint32_t heads) {
-    const bool is_bf16 = job->vector->kernel->element == ROPE2D_BF16;
-    const uint32_t group = (is_bf16 ? 2 * GROUP_BYTES : GROUP_BYTES) / job->head_bytes;
+    const rope2d_turn_kernel *kernel = job->vector->kernel;
+    const bool is_long = kernel->element == ROPE2D_BF16 ||
+                         (kernel->element == ROPE2D_F16 && kernel->pairing == ROPE2D_KERNEL_HALF);
+    const uint32_t group = (is_long ? 2 * GROUP_BYTES : GROUP_BYTES) / job->head_bytes;
     if (job->is_small || job->vector->block_count == 1)
         return heads;
     return group > GROUP_HEADS ? group : GROUP_HEADS;
@@ -338,6 +341,9 @@ static uint32_t rotate_tokens(heads_tile *tile, uint64_t most, tables *t) {
         uint32_t room = tables_room(job);
         room = job->fetches && room > FETCHED_TOKENS ? FETCHED_TOKENS : room;
         room = room < most ? room : (uint32_t)most;
+        const uint64_t token_bytes = (uint64_t)tile->tensors[0].heads * job->head_bytes;
+        while (!job->is_small && room > 1 && room * token_bytes > TILE_BYTES)
+            room--;
         while (tile->tokens < room && turning_of(rows + (size_t)tile->tokens * axes, axes) == TURNS)
             tile->tokens++;
         for (uint32_t i = 0; i < tile->tokens && job->fetches; i++)
