@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+//
+// q and k of one head each, larger than a core's cache, which the CPU turns as one tensor of two heads: the
+// bits of the portable path, for a number of tokens that no tile divides and tokens that do not rotate.
+#include "apply_once.h"
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOKENS = 6143, DIM = 256, COLUMNS = 83, PLACES = 4 };
+
+static const size_t tensor_bytes = (size_t)TOKENS * DIM * sizeof(float);
+
+static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *types, bool in_place,
+                            unsigned char *from, unsigned char *to) {
+    static float yx[TOKENS][2];
+    for (int t = 0; t < TOKENS; t++) {
+        yx[t][0] = (float)(t / COLUMNS);
+        yx[t][1] = (float)(t % COLUMNS);
+    }
+    const rope2d_range unrotated[] = {{0, 3}, {700, 733}, {4001, 4002}};
+    const rope2d_positions_params grid = {.struct_size = sizeof(grid),
+                                          .spec = types->spec,
+                                          .tokens = TOKENS,
+                                          .coordinates = yx[0],
+                                          .unrotated = unrotated,
+                                          .unrotated_count = 3};
+    rope2d_tensor tensors[2];
+    for (int i = 0; i < 2; i++) {
+        const rope2d_view in = {from, 2 * tensor_bytes, i * tensor_bytes, (int64_t)TOKENS * DIM, DIM, DIM};
+        tensors[i] = (rope2d_tensor){.heads = 1, .in = in, .out = in};
+        tensors[i].out.base = in_place ? from : to;
+    }
+    const rope2d_apply_params all = {sizeof(all), 1, 0, TOKENS, 2, tensors};
+    return apply_once(device, types, &grid, &all);
+}
+
+// Halves between 2^-6 and 2^2, whatever the type makes of them: no subnormal comes of these.
+static void fill(unsigned char *memory) {
+    uint32_t state = 1;
+    for (size_t i = 0; i < 2 * tensor_bytes; i += sizeof(uint16_t)) {
+        state = state * 1664525u + 1013904223u;
+        const uint16_t half = (uint16_t)((state >> 16 & 0x8000u) | (0x2400u + (state >> 8) % 0x2000u));
+        memcpy(memory + i, &half, sizeof(half));
+    }
+}
+
+static void compare(rope2d_device *device, rope2d_device *portable, const rope2d_plan_params *types,
+                    bool in_place, unsigned char *const memory[PLACES]) {
+    for (int i = 0; i < PLACES; i++) {
+        if (i % 2 == 0)
+            fill(memory[i]);
+        else
+            memset(memory[i], 0, 2 * tensor_bytes);
+    }
+    const rope2d_status seen = rotate(device, types, in_place, memory[0], memory[1]);
+    const rope2d_status wanted = rotate(portable, types, in_place, memory[2], memory[3]);
+    CHECK(seen == ROPE2D_OK && wanted == ROPE2D_OK, "%s and %s", rope2d_status_name(seen),
+          rope2d_status_name(wanted));
+    for (int i = 0; i < 2; i++)
+        CHECK(memcmp(memory[i], memory[2 + i], 2 * tensor_bytes) == 0,
+              "pairing %d, type %d%s: the portable path's bits", (int)types->spec->pairing, (int)types->in,
+              in_place ? ", in place" : "");
+}
+
+int main(void) {
+    static float freqs[2][DIM / 2];
+    const rope2d_device_params usual = {.struct_size = sizeof(usual)};
+    const rope2d_device_params own = {.struct_size = sizeof(own), .flags = ROPE2D_DEVICE_PORTABLE};
+    rope2d_device *device = NULL;
+    rope2d_device *portable = NULL;
+    unsigned char *memory[PLACES];
+    bool is_ready = rope2d_device_create(&usual, &device) == ROPE2D_OK &&
+                    rope2d_device_create(&own, &portable) == ROPE2D_OK;
+    for (int i = 0; i < PLACES; i++) {
+        memory[i] = malloc(2 * tensor_bytes);
+        is_ready = is_ready && memory[i];
+    }
+    CHECK(is_ready, "the CPU and memory");
+    for (int i = 0; i < DIM / 2; i++)
+        freqs[i >= DIM / 4][i] = 1.0f / (float)(i % (DIM / 4) + 1);
+    for (int i = 0; i < 12 && is_ready; i++) {
+        static const rope2d_element elements[] = {ROPE2D_F32, ROPE2D_F16, ROPE2D_BF16};
+        const rope2d_spec spec = {.struct_size = sizeof(spec),
+                                  .head_dim = DIM,
+                                  .axes = 2,
+                                  .pairing = i % 2 ? ROPE2D_PAIRING_HALF : ROPE2D_PAIRING_INTERLEAVED,
+                                  .freqs = freqs[0]};
+        const rope2d_plan_params types = {
+            .struct_size = sizeof(types), .spec = &spec, .in = elements[i / 4], .out = elements[i / 4]};
+        compare(device, portable, &types, i / 2 % 2, memory);
+    }
+    for (int i = 0; i < PLACES; i++)
+        free(memory[i]);
+    rope2d_device_destroy(portable);
+    rope2d_device_destroy(device);
+    return check_finish();
+}
