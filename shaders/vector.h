@@ -320,7 +320,22 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, r_heads heads, uint row_at) 
 // tensors are turned together; of more one tensor after the other.
 #define R_JOINT_UNITS 512u
 
+// In order: heads of 512 bytes, or of multiples, are turned so many at a time, of both tensors. A processor
+// fetches ahead for few streams that lie so far apart: what lanes take next must follow soon.
+#define R_NEAR_UNITS 16u
+#define R_NEAR_HEADS 4u
+
 #ifdef R_TAKES_TOKENS
+#define R_IS_NEAR(heads) (!R_HAS_FLAG(R_ORDER_FLAG) || lane.head < heads.end)
+// The heads of tensor t that are turned next, of a token that is `token` on.
+#define R_FIND_NEAR(t)                                                                                       \
+    heads.in_run += token * t##_in;                                                                          \
+    heads.out_run += token * t##_out;                                                                        \
+    if (R_HAS_FLAG(R_ORDER_FLAG)) {                                                                          \
+        heads.in_run += (lane.head - head) * heads.in_step;                                                  \
+        heads.out_run += (lane.head - head) * heads.out_step;                                                \
+        heads.end = min(lane.head + near, heads.end);                                                        \
+    }
 // What a lane has of several tokens, of both tensors where there are two: the same unit of each, or, in
 // order, what comes next in memory: some devices run lanes as a vector, and one vector to its end before the
 // next. `left`: tokens to the end of the group's, the first included. Where there are more tensors than
@@ -335,16 +350,25 @@ R_FN void r_vector_tokens(R_MEM uint k, uint unit, uint batch, uint first, uint 
     uint a_out = R_SHAPE(a + R_OUT_TOKEN_STRIDE) >> R_RUN_SHIFT;
     uint b_in = R_SHAPE(b + R_IN_TOKEN_STRIDE) >> R_RUN_SHIFT;
     uint b_out = R_SHAPE(b + R_OUT_TOKEN_STRIDE) >> R_RUN_SHIFT;
-    bool is_joint = (R_SHAPE(a + R_HEADS) + R_SHAPE(b + R_HEADS)) * R_SHAPE(R_UNITS) <= R_JOINT_UNITS;
+    uint near = R_SHAPE(a + R_HEADS) + R_SHAPE(b + R_HEADS);
+    bool is_joint = near * R_SHAPE(R_UNITS) <= R_JOINT_UNITS;
+    if (R_HAS_FLAG(R_ORDER_FLAG)) {
+        bool is_near = (R_SHAPE(R_UNITS) & (R_NEAR_UNITS - 1u)) == 0u;
+        is_joint = is_joint || is_near;
+        near = R_SELECT(is_near, R_NEAR_HEADS, near);
+    }
     bool has_a = true;
     bool has_b = R_TWO_SLOTS && R_HAS_BOTH;
     bool goes_on = has_b && !is_joint;
     has_b = has_b && is_joint;
+    uint end = R_SELECT(has_b, max(a_heads.end, b_heads.end), a_heads.end);
     uint first_unit = unit;
     uint row = R_SHAPE(R_UNITS) * R_STEP;
     do {
         uint token = 0u;
         uint rounds = R_SHAPE(R_LANE_TOKENS);
+        uint token_unit = first_unit; // its first of this token, and what was left then
+        uint token_rounds = rounds;
         r_lane lane = r_find_lane(R_M first_unit, head);
         unit = first_unit;
         do {
@@ -352,26 +376,39 @@ R_FN void r_vector_tokens(R_MEM uint k, uint unit, uint batch, uint first, uint 
             r_duos duos = r_find_duos(R_M lane, row_at);
             R_FIND_TURNS(t0, t1, duos)
             r_heads heads = a_heads;
-            if (has_a) {
-                heads.in_run += token * a_in;
-                heads.out_run += token * a_out;
+            if (has_a && R_IS_NEAR(a_heads)) {
+                R_FIND_NEAR(a)
                 r_turn_heads(R_M 0u, lane, heads, duos, t0, t1, row_at);
             }
             if (R_TWO_SLOTS) {
-                if (has_b) {
+                if (has_b && R_IS_NEAR(b_heads)) {
                     heads = b_heads;
-                    heads.in_run += token * b_in;
-                    heads.out_run += token * b_out;
+                    R_FIND_NEAR(b)
                     r_turn_heads(R_M 1u, lane, heads, duos, t0, t1, row_at);
                 }
             }
-            token++;
-            if (R_HAS_FLAG(R_ORDER_FLAG)) {
-                unit += R_LANES_TOGETHER;
-                token = (unit * R_SHAPE(R_UNIT_MAGIC)) >> R_UNIT_SHIFT;
-                lane = r_find_lane(R_M unit - token * row, head);
-            }
             rounds--;
+            if (R_HAS_FLAG(R_ORDER_FLAG)) {
+                uint next_head = lane.head + near;
+                unit += R_LANES_TOGETHER;
+                uint next = (unit * R_SHAPE(R_UNIT_MAGIC)) >> R_UNIT_SHIFT;
+                if (next != token || rounds == 0u) {
+                    if (next_head < end) {
+                        unit = token_unit;
+                        rounds = token_rounds;
+                    } else {
+                        next_head = head;
+                        token = next;
+                        token_unit = unit;
+                        token_rounds = rounds;
+                    }
+                } else {
+                    next_head = lane.head;
+                }
+                lane = r_find_lane(R_M unit - token * row, next_head);
+            } else {
+                token++;
+            }
         } while (rounds > 0u && token < left);
         has_b = goes_on;
         goes_on = goes_on && has_a;

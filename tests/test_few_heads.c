@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: MIT
 //
-// Few heads and many tokens on Vulkan's software devices, where an invocation takes several tokens: the bits
-// of the CPU's portable path, for numbers of tokens that no tile divides and tokens that do not rotate.
+// Few heads and many tokens on Vulkan's software devices, where an invocation takes several tokens, and q and
+// k of so many large heads that it takes some of them at a time: the bits of the CPU's portable path, for
+// numbers of tokens that no tile divides and tokens that do not rotate.
 #include "apply_once.h"
 #include "check.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 2, TOKENS = 1531, DIM = 96, MOST_HEADS = 2, MOST_DEVICES = 16 };
+enum { BATCH = 2, TOKENS = 1531, MOST_DIM = 128, MOST_DEVICES = 16 };
 
-static const size_t most_bytes = (size_t)BATCH * TOKENS * MOST_HEADS * DIM * sizeof(float);
+// Both tensors' heads stand side by side.
+struct shape {
+    uint32_t head_dim, q_heads, k_heads;
+    uint64_t tokens;
+};
+static const struct shape shapes[] = {
+    {96, 1, 0, TOKENS}, {96, 2, 0, TOKENS}, {128, 9, 6, 203}, {128, 3, 10, 217}, {128, 5, 5, 230}};
+enum { MOST_SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
-static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *types, uint32_t heads,
+static const size_t most_bytes = (size_t)BATCH * 230 * 15 * 128 * sizeof(float);
+
+static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *types, const struct shape *shape,
                             bool in_place, void *from, void *to) {
     static float yx[TOKENS][2];
     for (int t = 0; t < TOKENS; t++) {
@@ -26,12 +36,18 @@ static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *typ
                                           .coordinates = yx[0],
                                           .unrotated = unrotated,
                                           .unrotated_count = 2};
-    const int64_t token = (int64_t)heads * DIM;
-    const rope2d_view in = {from, most_bytes, 0, token * TOKENS, token, DIM};
-    rope2d_view out = in;
-    out.base = in_place ? from : to;
-    const rope2d_tensor tensor = {.heads = heads, .in = in, .out = out};
-    const rope2d_apply_params all = {sizeof(all), BATCH, 0, TOKENS, 1, &tensor};
+    const int64_t dim = (int64_t)shape->head_dim;
+    const int64_t token = (shape->q_heads + shape->k_heads) * dim;
+    const uint64_t size = types->in == ROPE2D_F32 ? 4 : 2;
+    rope2d_tensor tensors[2] = {{.heads = shape->q_heads}, {.heads = shape->k_heads}};
+    for (int i = 0; i < 2; i++) {
+        const uint64_t first = i == 0 ? 0 : shape->q_heads * shape->head_dim * size;
+        const rope2d_view in = {from, most_bytes, first, token * (int64_t)shape->tokens, token, dim};
+        tensors[i].in = tensors[i].out = in;
+        tensors[i].out.base = in_place ? from : to;
+    }
+    const rope2d_apply_params all = {sizeof(all), BATCH, 0, shape->tokens, shape->k_heads > 0 ? 2 : 1,
+                                     tensors};
     return apply_once(device, types, &grid, &all);
 }
 
@@ -46,36 +62,41 @@ static void fill(void *memory) {
 }
 
 static void compare(rope2d_device *device, rope2d_device *portable, const rope2d_plan_params *types,
-                    uint32_t heads, bool in_place, void *const memory[4]) {
+                    const struct shape *shape, bool in_place, void *const memory[4]) {
     fill(memory[0]);
     fill(memory[1]);
     memset(memory[2], 0, most_bytes);
     memset(memory[3], 0, most_bytes);
-    const rope2d_status seen = rotate(device, types, heads, in_place, memory[0], memory[2]);
-    const rope2d_status wanted = rotate(portable, types, heads, in_place, memory[1], memory[3]);
+    const rope2d_status seen = rotate(device, types, shape, in_place, memory[0], memory[2]);
+    const rope2d_status wanted = rotate(portable, types, shape, in_place, memory[1], memory[3]);
     CHECK(seen == ROPE2D_OK && wanted == ROPE2D_OK, "%s and %s", rope2d_status_name(seen),
           rope2d_status_name(wanted));
     static const unsigned char untouched[64];
     CHECK(in_place || memcmp(memory[3], untouched, sizeof(untouched)) != 0, "the portable path has written");
     CHECK(memcmp(memory[0], memory[1], most_bytes) == 0 && memcmp(memory[2], memory[3], most_bytes) == 0,
-          "%u heads, pairing %d, type %d%s: the portable path's bits", heads, (int)types->spec->pairing,
-          (int)types->in, in_place ? ", in place" : "");
+          "%u and %u heads of %u, pairing %d, type %d%s: the portable path's bits", shape->q_heads,
+          shape->k_heads, shape->head_dim, (int)types->spec->pairing, (int)types->in,
+          in_place ? ", in place" : "");
 }
 
-static void each_case(rope2d_device *device, rope2d_device *portable, void *const memory[4]) {
-    static float freqs[2][DIM / 2];
-    for (int i = 0; i < DIM / 2; i++)
-        freqs[i >= DIM / 4][i] = 1.0f / (float)(i % (DIM / 4) + 1);
+static void each_case(rope2d_device *device, rope2d_device *portable, const struct shape *shape,
+                      void *const memory[4]) {
+    static float freqs[2 * MOST_DIM / 2];
+    const uint32_t pairs = shape->head_dim / 2;
+    for (uint32_t i = 0; i < pairs; i++) {
+        freqs[i] = i < pairs / 2 ? 1.0f / (float)(i + 1) : 0.0f;
+        freqs[pairs + i] = i < pairs / 2 ? 0.0f : 1.0f / (float)(i - pairs / 2 + 1);
+    }
     for (int i = 0; i < 8; i++) {
         const rope2d_spec spec = {.struct_size = sizeof(spec),
-                                  .head_dim = DIM,
+                                  .head_dim = shape->head_dim,
                                   .axes = 2,
                                   .pairing = i % 2 ? ROPE2D_PAIRING_HALF : ROPE2D_PAIRING_INTERLEAVED,
-                                  .freqs = freqs[0]};
+                                  .freqs = freqs};
         const rope2d_element type = i / 2 % 2 ? ROPE2D_F16 : ROPE2D_F32;
         const rope2d_plan_params types = {
             .struct_size = sizeof(types), .spec = &spec, .in = type, .out = type};
-        compare(device, portable, &types, 1 + (uint32_t)i % 3 / 2, i >= 4, memory);
+        compare(device, portable, &types, shape, i >= 4, memory);
     }
 }
 
@@ -98,8 +119,8 @@ int main(void) {
             .struct_size = sizeof(params), .backend = ROPE2D_BACKEND_VULKAN, .index = i};
         rope2d_device *device = NULL;
         CHECK(rope2d_device_create(&params, &device) == ROPE2D_OK, "vulkan:%u opens", i);
-        if (device)
-            each_case(device, portable, memory);
+        for (int s = 0; device && s < MOST_SHAPES; s++)
+            each_case(device, portable, &shapes[s], memory);
         used += device != NULL;
         rope2d_device_destroy(device);
     }
