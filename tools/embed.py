@@ -9,7 +9,7 @@ file:  the text without lines but with its comments, as people will read it: a f
 spirv: modules in this machine's byte order.
 
 Every file but the first is packed as what follows the first: what they share is there once. With
---unpacked nothing is, and the array is of struct rope2d_unpacked.
+--unpacked nothing is, columns stay, and the array is of struct rope2d_unpacked.
 """
 
 import argparse
@@ -97,7 +97,7 @@ def unpacked(kind, paths, marks, found):
     arrays, entries = [], []
     for index, path in enumerate(paths):
         if kind == "text":
-            data = text(path, found, marks)
+            data = text(path, found, marks, columns=True)  # hashes and a page are no kernels
             declaration, values = "char", rows([str(byte) for byte in data + b"\0"], 24)
         else:
             data = path.read_bytes()
