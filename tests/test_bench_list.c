@@ -32,10 +32,10 @@ static const struct bench_case *find(const struct bench_case_list *list, const c
     return NULL;
 }
 
-static uint32_t shorts_of(const struct bench_case_list *list) {
+static uint32_t past_last_of(const struct bench_case_list *list) {
     uint32_t count = 0;
     for (size_t i = 0; i < list->count; ++i)
-        count += list->cases[i].is_short;
+        count += list->cases[i].purpose == BENCH_PAST_LAST;
     return count;
 }
 
@@ -43,24 +43,25 @@ static void check_large_cache(struct bench_list_params *params, struct bench_cas
     static const struct bench_machine large = {.core_cache = 2 << 20, .last_cache = (uint64_t)480 << 20};
     params->machine = &large;
     bench_list_cases(params, list);
-    CHECK(shorts_of(list) == 6, "two towers of three types past 480 MiB: %u", shorts_of(list));
+    CHECK(past_last_of(list) == 6, "two towers of three types past 480 MiB: %u", past_last_of(list));
     const struct bench_case *many = find(list, "qwen2vl", 65536, ROPE2D_F32, false);
     const struct bench_case *one = find(list, "sam2", 524288, ROPE2D_BF16, false);
-    CHECK(many && many->is_short && one && one->is_short, "of each the smallest power of two");
+    CHECK(many && many->purpose == BENCH_PAST_LAST && one && one->purpose == BENCH_PAST_LAST,
+          "of each the smallest power of two");
     CHECK(find(list, "sam2", 1024, ROPE2D_F16, true), "1,024 tokens of f16 are asked for and fit 1.5 MiB");
     CHECK(find(list, "sam2", 512, ROPE2D_F32, true), "and f32 has its largest size all the same");
-    CHECK(find(list, "sam2", 1 << 20, ROPE2D_F32, false)->is_lean, "growth is there");
+    CHECK(find(list, "sam2", 1 << 20, ROPE2D_F32, false)->purpose == BENCH_GROWTH, "growth is there");
     params->request =
         &(struct bench_request){.towers = 3, .elements = 7, .tokens = {65536}, .token_count = 1};
     bench_list_cases(params, list);
-    CHECK(shorts_of(list) == 0, "none without growth, as --quick has it: %u", shorts_of(list));
+    CHECK(past_last_of(list) == 0, "none without growth, as --quick has it: %u", past_last_of(list));
 }
 
 static void check_small_cache(struct bench_list_params *params, struct bench_case_list *list) {
     static const struct bench_machine small = {.core_cache = 1 << 20, .last_cache = (uint64_t)32 << 20};
     params->machine = &small;
     bench_list_cases(params, list);
-    CHECK(shorts_of(list) == 3, "of one head 16,384 tokens are not past 32 MiB: %u", shorts_of(list));
+    CHECK(past_last_of(list) == 3, "of one head 16,384 tokens are not past 32 MiB: %u", past_last_of(list));
     CHECK(find(list, "sam2", 32768, ROPE2D_F32, false) && find(list, "sam2", 65536, ROPE2D_F16, false),
           "but more are");
     params->threads = 2;
@@ -70,7 +71,7 @@ static void check_small_cache(struct bench_list_params *params, struct bench_cas
     params->backend = ROPE2D_BACKEND_VULKAN;
     params->threads = 0;
     bench_list_cases(params, list);
-    CHECK(shorts_of(list) == 0, "other devices have no target past a cache: %u", shorts_of(list));
+    CHECK(past_last_of(list) == 0, "other devices have no target past a cache: %u", past_last_of(list));
 }
 
 int main(void) {

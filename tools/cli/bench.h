@@ -57,6 +57,18 @@ struct bench_request {
     const char *json, *plot;
 };
 
+// What a case is for: how much of it is measured.
+enum bench_purpose {
+    BENCH_ASKED,     // what was asked for: every rotation, every baseline
+    BENCH_PAST_LAST, // no copies of our own, and fewer variants of the rest: it takes long
+    BENCH_GROWTH,    // one rotation in place, its limit and the scale, a variant of each: it takes longest
+    BENCH_ONE_KERNEL // of the CPU: one rotation in place by `kernel`, its limit and the scale; in no target
+};
+
+static inline bool bench_has_one_rotation(enum bench_purpose purpose) {
+    return purpose == BENCH_GROWTH || purpose == BENCH_ONE_KERNEL;
+}
+
 // One size on one device: all rotations of it are measured in turns.
 struct bench_case {
     const struct bench_tower *tower;
@@ -64,10 +76,8 @@ struct bench_case {
     rope2d_element element;
     uint32_t threads; // of the CPU; 0 elsewhere
     bool in_cache;    // the same memory each time, small enough for a core's own cache
-    bool is_short;    // no copies, and fewer variants of the rest, for what takes long
-    bool is_lean;     // one rotation in place, its limit and the scale alone, for what takes longest
-    // Of the CPU, the kernel of the one rotation in place, in no target; NULL: the one that the plan chooses.
-    const struct rope2d_turn_kernel *kernel;
+    enum bench_purpose purpose;
+    const struct rope2d_turn_kernel *kernel; // of BENCH_ONE_KERNEL
 };
 
 // Ways to move the bytes of q and k, in place where they are multiplied. A limit does what a rotation cannot

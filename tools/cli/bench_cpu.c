@@ -145,7 +145,7 @@ static int read_buffer(struct bench_engine *engine, uint32_t set, int buffer, ui
 static rope2d_status take_kernel(struct bench_rotation *rotation) {
     const rope2d_turn_kernel *kernel = rotation->what->kernel;
     const rope2d_pattern *pattern = &rotation->plan->pattern;
-    if (!kernel)
+    if (rotation->what->purpose != BENCH_ONE_KERNEL)
         return ROPE2D_OK;
     if (!rope2d_vector_suits(kernel, pattern)) {
         snprintf(rotation->why, sizeof rotation->why, "%s does not suit the tower", kernel->name);

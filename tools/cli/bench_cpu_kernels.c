@@ -22,6 +22,7 @@ void bench_kernel_case(const struct rope2d_turn_kernel *kernel, int which, struc
         .element = kernel->element,
         .threads = 1,
         .in_cache = which == 0,
+        .purpose = BENCH_ONE_KERNEL,
         .kernel = kernel,
     };
 }

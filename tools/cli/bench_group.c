@@ -10,7 +10,7 @@
 #include "bench_time.h"
 #include "message.h"
 
-enum { LEAST_ROUNDS = 5, LEAN_ROUNDS = 3, MOST_WAYS = BENCH_ROTATIONS + 1 + (BENCH_MOVES - 1) * BENCH_BEST };
+enum { LEAST_ROUNDS = 5, FEW_ROUNDS = 3, MOST_WAYS = BENCH_ROTATIONS + 1 + (BENCH_MOVES - 1) * BENCH_BEST };
 
 // Something that is timed.
 struct way {
@@ -77,7 +77,7 @@ static int add_rotation(struct measuring *m, bool in_place, rope2d_pairing pairi
     result = run->engine.ops->rotation_create(&run->engine, rotation);
     row->exactness = plan->info.exactness;
     snprintf(row->kernel, sizeof row->kernel, "%s",
-             what->kernel ? bench_kernel_name(what->kernel) : plan->info.kernel);
+             what->purpose == BENCH_ONE_KERNEL ? bench_kernel_name(what->kernel) : plan->info.kernel);
     snprintf(row->why, sizeof row->why, "%s", rotation->why);
     count_traffic(rotation, m->group->bytes, row);
     if (!result && !*rotation->why)
@@ -85,39 +85,48 @@ static int add_rotation(struct measuring *m, bool in_place, rope2d_pairing pairi
     return result;
 }
 
-static int add_rotations(struct measuring *m) {
+static bool is_wanted(const struct measuring *m, int pairing, int table, int place) {
     const struct bench_request *request = m->run->request;
+    const struct bench_case *what = &m->group->what;
+    if (what->purpose == BENCH_GROWTH)
+        return pairing == ROPE2D_PAIRING_HALF && table == 0 && place == 1;
+    if (what->purpose == BENCH_ONE_KERNEL)
+        return (rope2d_pairing)pairing == bench_kernel_pairing(what->kernel) && place == 1;
+    return request->pairings >> pairing & 1 && request->tables >> table & 1 && request->places >> place & 1;
+}
+
+static int add_rotations(struct measuring *m) {
     static const rope2d_table tables[] = {ROPE2D_TABLE_BUFFER, ROPE2D_TABLE_TEXTURE};
     int result = STATUS_OK;
     for (int pairing = 0; pairing < 2; ++pairing)
         for (int table = 0; table < 2; ++table)
-            for (int place = 0; place < 2 && !result; ++place) {
-                bool wanted = request->pairings >> pairing & 1 && request->tables >> table & 1 &&
-                              request->places >> place & 1;
-                if (m->group->what.kernel)
-                    wanted =
-                        (rope2d_pairing)pairing == bench_kernel_pairing(m->group->what.kernel) && place == 1;
-                if (m->group->what.is_lean)
-                    wanted = pairing == ROPE2D_PAIRING_HALF && table == 0 && place == 1;
-                if (wanted && (table == 0 || m->run->engine.info.has_textures))
+            for (int place = 0; place < 2 && !result; ++place)
+                if (is_wanted(m, pairing, table, place) && (table == 0 || m->run->engine.info.has_textures))
                     result = add_rotation(m, place == 1, (rope2d_pairing)pairing, tables[table]);
-            }
     return result;
 }
 
+static bool has_move(enum bench_purpose purpose, enum bench_move move) {
+    if (bench_has_one_rotation(purpose))
+        return move == BENCH_SCALE || move == BENCH_LIMIT_IN;
+    return purpose != BENCH_PAST_LAST || move != BENCH_COPY;
+}
+
 static int add_moves(struct measuring *m) {
-    bool is_lean = m->group->what.is_lean, is_one = is_lean || m->group->what.kernel;
-    uint32_t variants = is_lean ? 1 : m->group->what.is_short ? BENCH_SHORT : BENCH_BEST;
+    static const uint32_t variants[] = {[BENCH_ASKED] = BENCH_BEST,
+                                        [BENCH_PAST_LAST] = BENCH_SHORT,
+                                        [BENCH_GROWTH] = 1,
+                                        [BENCH_ONE_KERNEL] = BENCH_BEST};
+    enum bench_purpose purpose = m->group->what.purpose;
     int result = STATUS_OK;
-    if (!is_one)
+    if (has_move(purpose, BENCH_DRIVER_COPY))
         m->ways[m->way_count++] = (struct way){.move = BENCH_DRIVER_COPY};
     for (int move = BENCH_COPY; move < BENCH_MOVES && !result; ++move) {
         struct bench_found found;
-        if ((is_one && move != BENCH_SCALE && move != BENCH_LIMIT_IN) ||
-            (m->group->what.is_short && move == BENCH_COPY))
+        if (!has_move(purpose, (enum bench_move)move))
             continue;
         result = bench_search(m->run, m->group, (enum bench_move)move, &found);
-        for (uint32_t i = 0; i < variants && !result; ++i)
+        for (uint32_t i = 0; i < variants[purpose] && !result; ++i)
             m->ways[m->way_count++] =
                 (struct way){.move = (enum bench_move)move, .variant = found.variants[i]};
     }
@@ -164,6 +173,11 @@ static bool is_unsettled(const struct measuring *m, uint32_t rounds) {
     return false;
 }
 
+// Fewer of what takes long.
+static uint32_t least_rounds(enum bench_purpose purpose) {
+    return purpose == BENCH_PAST_LAST || purpose == BENCH_GROWTH ? FEW_ROUNDS : LEAST_ROUNDS;
+}
+
 // Rounds until the time is over, or twice the time where something disturbs them: all ways alike. `spare`
 // receives the seconds of the rounds that need not have been.
 static int measure(struct measuring *m, double seconds, uint32_t *rounds, double *spare) {
@@ -174,9 +188,7 @@ static int measure(struct measuring *m, double seconds, uint32_t *rounds, double
     for (uint32_t i = 0; i < m->way_count && !result; ++i)
         result = sample_way(m, &m->ways[i], &warm);
     double begin = seconds_now();
-    uint32_t most = m->run->request->most_rounds, least = LEAST_ROUNDS;
-    if (m->group->what.is_lean || m->group->what.is_short)
-        least = LEAN_ROUNDS;
+    uint32_t most = m->run->request->most_rounds, least = least_rounds(m->group->what.purpose);
     for (*rounds = 0; *rounds < most && !result; ++*rounds) {
         double taken = seconds_now() - begin;
         if (*rounds >= least && taken > seconds && (taken > 2 * seconds || !is_unsettled(m, *rounds)))

@@ -80,7 +80,7 @@ static cJSON *group_json(const struct bench_group *group) {
     cJSON_AddBoolToObject(object, "is_software", group->is_software);
     cJSON_AddStringToObject(object, "tower", tower->name);
     cJSON_AddBoolToObject(object, "axial", tower->form == BENCH_AXIAL);
-    cJSON_AddBoolToObject(object, "one_kernel", group->what.kernel != NULL);
+    cJSON_AddBoolToObject(object, "one_kernel", group->what.purpose == BENCH_ONE_KERNEL);
     cJSON_AddNumberToObject(object, "heads", tower->heads);
     cJSON_AddNumberToObject(object, "head_dim", tower->head_dim);
     cJSON_AddNumberToObject(object, "tokens", (double)group->what.tokens);

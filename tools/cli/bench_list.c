@@ -51,7 +51,7 @@ static void add_past_last_cache(const struct bench_list_params *params, struct b
                                       .tokens = 1,
                                       .element = (rope2d_element)element,
                                       .threads = params->threads,
-                                      .is_short = true};
+                                      .purpose = BENCH_PAST_LAST};
             bool is_there = !is_wanted(params->request, tower, element);
             for (size_t i = 0; i < params->request->token_count && !is_there; ++i) {
                 struct bench_case asked = what;
@@ -72,7 +72,7 @@ static void add_growth(const struct bench_list_params *params, struct bench_case
         struct bench_case what = {.tower = &bench_towers[BENCH_SMALLEST_TOWER],
                                   .tokens = ends[end],
                                   .threads = params->threads,
-                                  .is_lean = true};
+                                  .purpose = BENCH_GROWTH};
         bool is_there = false;
         for (size_t i = 0; i < list->count; ++i) {
             const struct bench_case *other = &list->cases[i];

@@ -62,7 +62,7 @@ static cJSON *panel(const struct bench_results *results, size_t first, size_t *e
     for (*end = first; *end < results->group_count && is_alike(group, &results->groups[*end]); ++*end) {
         const struct bench_group *each = &results->groups[*end];
         // Another limit than memory's, or another rotation.
-        if (each->what.in_cache || each->what.kernel || each->what.tower->form)
+        if (each->what.in_cache || each->what.purpose == BENCH_ONE_KERNEL || each->what.tower->form)
             continue;
         add_rows(rotations, each);
         add_limit(limits, each);

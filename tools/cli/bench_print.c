@@ -74,7 +74,7 @@ static void print_row(const struct bench_group *group, const struct bench_row *r
     print_ratio(bench_of(group, BENCH_COPY, row));
     print_ratio(bench_of(group, BENCH_SCALE, row));
     print_ratio(bench_of_limit(group, row));
-    if (group->what.kernel)
+    if (group->what.purpose == BENCH_ONE_KERNEL)
         printf("  %s", row->kernel);
     printf("  equal%s\n", row->exactness == ROPE2D_EXACT_NORMAL ? " (normal)" : "");
 }

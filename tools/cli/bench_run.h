@@ -35,7 +35,7 @@ struct bench_run {
     // Of the device in work.
     struct bench_engine engine;
     double deadline;
-    const struct bench_case *lean; // what growth has yet to measure: it has a part of the time for itself
+    const struct bench_case *growth; // what growth has yet to measure: it has a part of the time for itself
     struct bench_plan *plans;
     size_t plan_count;
     struct bench_found found[BENCH_MOVES][BENCH_KINDS][BENCH_CLASSES];

@@ -16,11 +16,11 @@ const struct bench_engine_ops *const bench_engines[ROPE2D_BACKEND_COUNT] = {&ben
                                                                             &bench_opencl_ops};
 
 // The largest case of growth, if it will be measured.
-static const struct bench_case *find_lean(const struct bench_run *run, const struct bench_case_list *list) {
+static const struct bench_case *find_growth(const struct bench_run *run, const struct bench_case_list *list) {
     const struct bench_case *found = NULL;
     char why[160];
     for (size_t i = 0; i < list->count; ++i)
-        if (list->cases[i].is_lean) {
+        if (list->cases[i].purpose == BENCH_GROWTH) {
             if (!bench_memory_fits(run, &list->cases[i], why, sizeof why))
                 return NULL;
             found = &list->cases[i];
@@ -55,7 +55,7 @@ static const struct bench_group *find_last(const struct bench_run *run, const st
         const struct bench_group *group = &results->groups[i - 1];
         if (strcmp(group->device, run->engine.choice->name) != 0 || group->what.threads != what->threads)
             return NULL;
-        if (!group->what.in_cache && !group->what.is_lean && !group->what.kernel)
+        if (!group->what.in_cache && !bench_has_one_rotation(group->what.purpose))
             return group;
     }
     return NULL;
@@ -68,17 +68,19 @@ static double expected_seconds(const struct bench_run *run, const struct bench_c
         return 0;
     double growth = (double)bench_bytes(what) / (double)last->bytes;
     double filled = growth / last->sets > 1 ? growth / last->sets : 1;
-    // A kernel's case has a third of the ways, a short one two thirds.
-    double ways = what->kernel ? 0.3 : what->is_short && !last->what.is_short ? 0.7 : 1;
+    // A kernel's case has a third of the ways, one past the last cache two thirds.
+    double ways = what->purpose == BENCH_ONE_KERNEL                                       ? 0.3
+                  : what->purpose == BENCH_PAST_LAST && last->what.purpose == BENCH_ASKED ? 0.7
+                                                                                          : 1;
     return last->fill_seconds * filled + last->least_seconds * growth * ways;
 }
 
-// Of a device's time, for what is lean: the cases before it end earlier.
-static const double LEAN_SHARE = 0.3;
+// Of a device's time, for growth: the cases before it end earlier.
+static const double GROWTH_SHARE = 0.3;
 
-// Seconds of a lean case, from a smaller one of its tower on the device in work; 0 where there is none. Three
-// ways of it are run five times, and one result is checked.
-static double lean_seconds(const struct bench_run *run, const struct bench_case *what) {
+// Seconds of a case of growth, from a smaller one of its tower on the device in work; 0 where there is none.
+// Three ways of it are run five times, and one result is checked.
+static double growth_seconds(const struct bench_run *run, const struct bench_case *what) {
     const struct bench_results *results = run->results;
     for (size_t i = results->group_count; i > 0; --i) {
         const struct bench_group *group = &results->groups[i - 1];
@@ -95,9 +97,9 @@ static double lean_seconds(const struct bench_run *run, const struct bench_case 
 
 // Seconds that the cases before growth leave to it: where it is known by now, twice what it takes.
 static double reserve_of(const struct bench_run *run) {
-    double most = LEAN_SHARE * run->request->seconds,
-           known = run->lean ? 2 * lean_seconds(run, run->lean) : 0;
-    return !run->lean ? 0 : known > 0 && known < most ? known : most;
+    double most = GROWTH_SHARE * run->request->seconds,
+           known = run->growth ? 2 * growth_seconds(run, run->growth) : 0;
+    return !run->growth ? 0 : known > 0 && known < most ? known : most;
 }
 
 static int run_case(struct bench_run *run, const struct bench_case *what, size_t left, bool *is_first) {
@@ -108,15 +110,16 @@ static int run_case(struct bench_run *run, const struct bench_case *what, size_t
         leave_out(run, what, why);
         return STATUS_OK;
     }
-    double expected = what->is_lean ? lean_seconds(run, what) : expected_seconds(run, what);
-    double end = what->is_lean ? run->deadline : run->deadline - reserve_of(run);
+    bool is_growth = what->purpose == BENCH_GROWTH;
+    double expected = is_growth ? growth_seconds(run, what) : expected_seconds(run, what);
+    double end = is_growth ? run->deadline : run->deadline - reserve_of(run);
     if (expected > 0 && now + expected > end) {
         leave_out(run, what, "there is not time enough (--seconds)");
         return STATUS_OK;
     }
     // Half for the rounds: search, content and checks take the other.
     int result = bench_group_run(run, what, (end - now) / (double)left / 2, &group);
-    if (result == STATUS_DEVICE && what->is_lean) { // as large as many devices cannot
+    if (result == STATUS_DEVICE && is_growth) { // as large as many devices cannot
         leave_out(run, what, "the device cannot");
         return STATUS_OK;
     }
@@ -141,17 +144,17 @@ static int run_cases(struct bench_run *run, uint32_t threads) {
     const struct bench_list_params params = {run->request, &run->results->machine,
                                              run->engine.choice->info.backend, threads};
     bench_list_cases(&params, list);
-    run->lean = find_lean(run, list);
+    run->growth = find_growth(run, list);
     progress_begin(&run->progress, run->engine.choice->name, list->count);
     for (size_t i = 0; i < list->count && !result; ++i) {
         const struct bench_case *what = &list->cases[i];
         result = run_case(run, what, list->count - i, &is_first);
-        if (what == run->lean)
-            run->lean = NULL;
+        if (what == run->growth)
+            run->growth = NULL;
         progress_add(&run->progress, 1);
     }
     progress_end(&run->progress);
-    run->lean = NULL;
+    run->growth = NULL;
     free(list);
     return result;
 }

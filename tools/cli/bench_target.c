@@ -186,7 +186,7 @@ static void judge(const struct bench_results *results, const struct rule *rule, 
         for (uint32_t j = 0; j < group->row_count; ++j) {
             const struct bench_row *row = &group->rows[j];
             char where[sizeof target->where];
-            if (!row->is_equal || group->what.tower->form || group->what.kernel ||
+            if (!row->is_equal || group->what.tower->form || group->what.purpose == BENCH_ONE_KERNEL ||
                 !rule->is_meant(&results->machine, group, row))
                 continue;
             double value = rule->value(group, row);

@@ -101,7 +101,7 @@ uint32_t bench_targets_once(const struct bench_results *results, struct bench_ta
 static bool same_but_tokens(const struct bench_group *a, const struct bench_group *b) {
     return a->backend == b->backend && strcmp(a->device, b->device) == 0 && a->what.tower == b->what.tower &&
            a->what.element == b->what.element && a->what.threads == b->what.threads && b->past_caches &&
-           !b->what.kernel && b->what.tokens >= 1024;
+           b->what.purpose != BENCH_ONE_KERNEL && b->what.tokens >= 1024;
 }
 
 static const struct bench_row *find_row(const struct bench_group *group, const struct bench_row *like) {
