@@ -260,6 +260,53 @@ static void check_tables(void) {
               "%s is smaller than the smallest", bench_tower_names[i]);
 }
 
+static int make_nothing(struct bench_engine *engine) {
+    (void)engine;
+    return 0;
+}
+
+// How many buffers of 1 MiB take turns, and whether they exceed the caches.
+static void check_sets(void) {
+    static const struct bench_engine_ops ops = {
+        .most_sets = 4096, .memory_create = make_nothing, .fill = make_nothing};
+    static const struct {
+        rope2d_backend backend;
+        bool is_software, is_quick;
+        uint32_t cache, sets; // MiB
+        bool past_caches;
+    } machines[] = {
+        {ROPE2D_BACKEND_CPU, true, false, 480, 1921, true},
+        {ROPE2D_BACKEND_CPU, true, true, 480, 257, false},
+        {ROPE2D_BACKEND_CPU, true, true, 64, 257, true},
+        {ROPE2D_BACKEND_CPU, true, true, 32, 129, true},
+        {ROPE2D_BACKEND_VULKAN, true, false, 480, 961, true},
+        {ROPE2D_BACKEND_OPENCL, true, true, 480, 257, false},
+        {ROPE2D_BACKEND_VULKAN, false, true, 480, 256, true},
+        {ROPE2D_BACKEND_CPU, true, false, 2048, 4096, false},
+    };
+    struct bench_case what = {.tower = &bench_towers[BENCH_SMALLEST_TOWER], .tokens = 512};
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; ++i)
+        for (int in_cache = 0; in_cache < 2; ++in_cache) {
+            uint64_t memory = (uint64_t)1 << 40;
+            struct bench_machine machine = {.last_cache = (uint64_t)machines[i].cache << 20,
+                                            .free_memory = memory};
+            struct bench_run run = {.engine = {.ops = &ops,
+                                               .machine = &machine,
+                                               .is_quick = machines[i].is_quick,
+                                               .info = {.backend = machines[i].backend,
+                                                        .is_software = machines[i].is_software,
+                                                        .memory_bytes = memory}}};
+            struct bench_group group;
+            what.in_cache = in_cache == 1;
+            bool made = bench_memory_create(&run, &what, &group) == 0;
+            uint32_t sets = in_cache ? 1 : machines[i].sets;
+            CHECK(made && group.bytes == 1 << 20 && group.sets == sets, "machine %zu: %u pairs for %u", i,
+                  group.sets, sets);
+            CHECK(group.past_caches == (machines[i].past_caches && !in_cache),
+                  "machine %zu: past the caches or not", i);
+        }
+}
+
 static void check_times(void) {
     double seconds[] = {5, 1, 4, 2, 3}, room[3];
     struct bench_spread spread = bench_spread_of(seconds, 5);
@@ -310,6 +357,7 @@ int main(void) {
     }
     check_factors();
     check_tables();
+    check_sets();
     check_times();
     check_content();
     return check_finish();

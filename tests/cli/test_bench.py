@@ -18,6 +18,10 @@ from runner import Runner
 TINY = ["--quick", "--tower", "sam2", "--tokens", "64", "--seconds", "1", "--pairing", "half"]
 BASELINES = ("driver_copy", "copy", "scale", "limit_in_place", "limit_out_of_place")
 
+QUICK_BYTES = 256 << 20
+# Of the table that is printed: tower, tokens, type, pairing, table, where.
+ROW = r"^(\w+) +(\d+) (\w+) +(half|interleaved) +(buffer|texture) +((?:in|out)(?: L2| \*)?) +[\d.]+ "
+
 
 def read(runner, name):
     return json.loads((runner.folder / name).read_text(encoding="utf-8"))
@@ -82,6 +86,39 @@ def check_counts(runner, found):
         runner.check("the row with most to gain", abs(target["unexplained"]["value"] - worst) < 1e-9, f"{target} {worst}")
 
 
+def check_caches(runner, where, output, is_quick=True):
+    """Buffers are as many as exceed the caches, but with --quick 256 MiB at most, and each row says which it is."""
+    found = read(runner, "bench.json")
+    expected = []
+    for group in found["groups"]:
+        name = f"{where}: {group['tower']}, {group['tokens']} {group['element']}"
+        wanted = QUICK_BYTES if not group["is_software"] else found["machine"]["last_cache"] * (4 if where.startswith("cpu") else 2)
+        most = min(wanted, QUICK_BYTES) if is_quick else wanted
+        buffers = group["sets"] * group["bytes"]
+        is_past = buffers >= wanted and not group["in_core_cache"]
+        runner.check(f"{name}: no more buffers than that", buffers - group["bytes"] <= most, str(buffers))
+        runner.check(f"{name}: past the caches or not", group["past_caches"] == is_past, f"{buffers} of {wanted}")
+        mark = " L2" if group["in_core_cache"] else "" if is_past else " *"
+        expected += [[group["tower"], str(group["tokens"]), group["element"], row["pairing"], row["table"],
+                      ("in" if row["in_place"] else "out") + mark] for row in group["rows"]]
+    rows = [list(row) for row in re.findall(ROW, output, re.MULTILINE)]
+    runner.check(f"{where}: rows that do not exceed the caches are marked", sorted(rows) == sorted(expected), f"{rows} {expected}")
+    return {row[-1] for row in rows}
+
+
+def check_marks(runner):
+    """On every machine rows with the mark; without --quick also rows without it, where the memory is there."""
+    half = ["--pairing", "half", "--threads", "1", "--device", "cpu", "--json", "bench.json", "--seconds", "1"]
+    result = runner.expect("bench of buffers", ["bench", *half, "--quick", "--tower", "sam2", "--tokens", "1,64", "--element", "f16"], 0)
+    if result.status == 0:
+        runner.check("the smallest fit a cache", {"in *", "out *", "in L2"} <= check_caches(runner, "cpu:0", result.output), result.output)
+    if runner.is_quick:
+        return
+    result = runner.expect("bench of all buffers", ["bench", *half, "--tower", "dinov3", "--tokens", "64", "--element", "f32"], 0)
+    if result.status == 0:
+        check_caches(runner, "cpu:0", result.output, is_quick=False)
+
+
 def check_device(runner, where):
     # The CPU has two cases, and a busy one must not run out of time between them.
     longer = ["--seconds", "60"] if where == "cpu:0" else []
@@ -107,6 +144,7 @@ def check_device(runner, where):
     runner.check(f"{where}: a line of the table for each row", len(lines) == sum(len(g["rows"]) for g in groups),
                  result.output)
     check_accounts(runner, where, found)
+    check_caches(runner, where, result.output)
 
 
 def check_kernels(runner):
@@ -255,6 +293,7 @@ def main(arguments):
         check_wrong_results(runner, arguments[2])
     else:
         runner.skip("wrong results", "no OpenCL device, or no loader to stand in for")
+    check_marks(runner)
     check_folder(runner)
     check_kernels(runner)
     check_report(runner)
