@@ -15,7 +15,10 @@
 // Heads of all its tokens that an invocation of a software device takes, while this many workgroups are left.
 #define ENOUGH_ROUNDS 64u
 #define ENOUGH_GROUPS 16u
-#define LEAST_STEPS   4u
+// Where lanes do not keep order, what one has of all its tokens: 32 pages. The next lanes have what lies
+// beside, and of more pages processors do not remember to fetch it ahead.
+#define NEAR_BYTES  (128u * 1024)
+#define LEAST_STEPS 4u
 
 // ---------------------------------------------------------------------------------------------- one side
 
@@ -201,11 +204,16 @@ static uint64_t groups_of(const rope2d_piece *piece, const rope2d_plan *plan,
 static void share_lanes(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits) {
     uint64_t groups = 0;
     uint64_t heads = 0;
+    uint64_t bytes = 0;
     for (uint32_t i = 0; i < piece->tensor_count; i++) {
+        const rope2d_checked_tensor *tensor = piece->tensors[i].tensor;
         groups = sum(groups, groups_of(piece, plan, limits, i));
-        heads = sum(heads, piece->tensors[i].tensor->heads);
+        heads = sum(heads, tensor->heads);
+        bytes += (uint64_t)tensor->heads * plan->pattern.head_dim *
+                 (rope2d_element_size(plan->in) + (tensor->in_place ? 0 : rope2d_element_size(plan->out)));
     }
-    while (piece->lane_tokens * heads < ENOUGH_ROUNDS * piece->tensor_count && groups >= 2 * ENOUGH_GROUPS) {
+    while (piece->lane_tokens * heads < ENOUGH_ROUNDS * piece->tensor_count && groups >= 2 * ENOUGH_GROUPS &&
+           (limits->keeps_order || 2 * piece->lane_tokens * bytes <= NEAR_BYTES)) {
         piece->lane_tokens *= 2;
         groups /= 2;
     }
