@@ -27,6 +27,11 @@ rope2d_status rope2d_host_check(const rope2d_host *host);
 // Refuses a struct whose struct_size is not the one known. `name` is what the log calls it.
 rope2d_status rope2d_check_struct_size(const rope2d_host *host, const char *name, size_t given, size_t known);
 
+// The sum, or UINT64_MAX where it is more.
+static inline uint64_t rope2d_sum(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 // The product, or UINT64_MAX where it is more.
 static inline uint64_t rope2d_product(uint64_t a, uint64_t b) {
     return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;

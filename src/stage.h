@@ -96,8 +96,8 @@ void rope2d_piece_narrow(rope2d_piece *piece, const rope2d_plan *plan, const rop
 void rope2d_piece_bound(const rope2d_piece *piece, const rope2d_plan *plan, uint32_t *batch,
                         uint32_t *tokens);
 
-// For pieces that are made without a cutter: whether to take vectors, and how, from the layout of the tensors
-// and all tokens; then, for any number of tokens, the workgroups. False when there are too many.
+// stage_lanes.c: for pieces that are made without a cutter, whether to take vectors, and how, from the layout
+// of the tensors and all tokens; then, for any number of tokens, the workgroups. False: there are too many.
 void rope2d_piece_choose(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits);
 static inline uint64_t rope2d_piece_tiles(const rope2d_piece *piece) {
     const uint32_t tokens = piece->tile_tokens * piece->lane_tokens;

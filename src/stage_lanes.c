@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+//
+// How the invocations of a dispatch share a piece: by single units or by vectors, heads and tokens of each,
+// and the workgroups that they make.
+#include "stage.h"
+
+// Heads of an invocation where there are enough of them: more saves little.
+#define MOST_LANE_HEADS 8u
+// Heads of all its tokens that an invocation of a software device takes, while this many workgroups are left.
+#define ENOUGH_ROUNDS 64u
+#define ENOUGH_GROUPS 16u
+// Where lanes do not keep order, what one has of all its tokens: 32 pages. The next lanes have what lies
+// beside, and of more pages processors do not remember to fetch it ahead.
+#define NEAR_BYTES  (128u * 1024)
+#define LEAST_STEPS 4u
+
+static bool is_aligned(const rope2d_stage_side *side, uint32_t run) {
+    const uint32_t all = side->first | side->batch_stride | side->token_stride | side->head_stride;
+    return all % run == 0 && side->offset % 16 == 0;
+}
+
+static bool suits_vectors(const rope2d_piece *piece, const rope2d_plan *plan,
+                          const rope2d_stage_limits *limits) {
+    const rope2d_units *units = rope2d_plan_vectors(plan);
+    const uint32_t run = (units->flags & R_EIGHT_FLAG) != 0 ? 8 : 4;
+    if (units->count > 0 && limits->tile_tokens > 0)
+        return true;
+    if (units->count == 0 || units->count > limits->vector_group)
+        return false;
+    for (uint32_t i = 0; i < piece->tensor_count; i++)
+        if (!is_aligned(&piece->tensors[i].in, run) || !is_aligned(&piece->tensors[i].out, run))
+            return false;
+    return true;
+}
+
+static uint64_t chunks_of(const rope2d_piece *piece, uint32_t tensor) {
+    const uint32_t heads = piece->tensors[tensor].tensor->heads;
+    return heads / piece->lane_heads + (heads % piece->lane_heads != 0);
+}
+
+// Saturates.
+static uint64_t count_lanes(const rope2d_piece *piece, uint64_t units) {
+    uint64_t lanes = 0;
+    for (uint32_t i = 0; i < piece->tensor_count; i++)
+        lanes = rope2d_sum(lanes, rope2d_product(rope2d_product(piece->batch, piece->tokens),
+                                                 rope2d_product(chunks_of(piece, i), units)));
+    return lanes;
+}
+
+static uint64_t groups_of(const rope2d_piece *piece, const rope2d_plan *plan,
+                          const rope2d_stage_limits *limits, uint32_t tensor) {
+    if (piece->vector && piece->whole_tokens && tensor > 0)
+        return 0;
+    if (piece->vector) {
+        const uint64_t chunks = rope2d_product(piece->batch, chunks_of(piece, tensor));
+        return rope2d_product(rope2d_piece_tiles(piece), chunks);
+    }
+    const uint64_t heads =
+        rope2d_product(rope2d_product(piece->batch, piece->tokens), piece->tensors[tensor].tensor->heads);
+    const uint64_t lanes = rope2d_product(heads, plan->pattern.single.count);
+    return lanes / limits->group_size + (lanes % limits->group_size != 0);
+}
+
+// What an invocation finds out about its place is worth several tokens of few heads, while enough workgroups
+// are left for every core.
+static void share_lanes(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits) {
+    uint64_t groups = 0;
+    uint64_t heads = 0;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < piece->tensor_count; i++) {
+        const rope2d_checked_tensor *tensor = piece->tensors[i].tensor;
+        groups = rope2d_sum(groups, groups_of(piece, plan, limits, i));
+        heads = rope2d_sum(heads, tensor->heads);
+        bytes += (uint64_t)tensor->heads * plan->pattern.head_dim *
+                 (rope2d_element_size(plan->in) + (tensor->in_place ? 0 : rope2d_element_size(plan->out)));
+    }
+    while (piece->lane_tokens * heads < ENOUGH_ROUNDS * piece->tensor_count && groups >= 2 * ENOUGH_GROUPS &&
+           (limits->keeps_order || 2 * piece->lane_tokens * bytes <= NEAR_BYTES)) {
+        piece->lane_tokens *= 2;
+        groups /= 2;
+    }
+}
+
+// Lanes that stand together take units of several heads where one has too few for them, so that what they
+// load and store is in one place and not in those of several tokens.
+static uint32_t find_step(const rope2d_piece *piece, uint32_t units) {
+    uint32_t step = R_LANES_TOGETHER / units;
+    if (step * units != R_LANES_TOGETHER)
+        return 1;
+    for (uint32_t i = 0; i < piece->tensor_count; i++) {
+        if (piece->tensors[i].tensor->heads % step != 0 ||
+            piece->tensors[i].tensor->heads < LEAST_STEPS * step)
+            return 1;
+    }
+    return step;
+}
+
+void rope2d_piece_choose(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits) {
+    const rope2d_units *units = rope2d_plan_vectors(plan);
+    piece->vector = suits_vectors(piece, plan, limits);
+    if (!piece->vector)
+        return;
+    piece->whole_tokens = limits->tile_tokens > 0 || piece->tensor_count <= limits->token_slots;
+    piece->head_step = limits->keeps_order ? find_step(piece, units->count) : 1;
+    piece->tile_tokens = limits->tile_tokens > 0 ? limits->tile_tokens
+                                                 : limits->vector_group / (units->count * piece->head_step);
+    piece->lane_heads =
+        limits->enough_lanes > 0 && !piece->whole_tokens ? MOST_LANE_HEADS : INT32_MAX; // added to in kernels
+    while (!piece->whole_tokens && piece->lane_heads > 1 &&
+           count_lanes(piece, units->count) < limits->enough_lanes)
+        piece->lane_heads /= 2;
+    piece->lane_tokens = 1;
+    if (limits->token_slots > 0)
+        share_lanes(piece, plan, limits);
+}
+
+// Spreads workgroups over x and y. False when there are too many, or when a lane's number, those past the
+// last tensor's included, would not fit 32 bits.
+bool rope2d_piece_count(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits) {
+    const uint32_t most = limits->max_groups;
+    const uint32_t size = piece->vector ? limits->vector_group : limits->group_size;
+    uint64_t groups = 0;
+    for (uint32_t i = 0; i < piece->tensor_count; i++)
+        groups = rope2d_sum(groups, groups_of(piece, plan, limits, i));
+    if (groups > (uint64_t)UINT32_MAX / size)
+        return false;
+    const uint64_t y = (groups + most - 1) / most;
+    if (y > most)
+        return false;
+    const uint64_t x = (groups + y - 1) / y;
+    if (x * y > (uint64_t)UINT32_MAX / size)
+        return false;
+    piece->groups[0] = (uint32_t)x;
+    piece->groups[1] = (uint32_t)y;
+    return true;
+}
+
+// Fewer tokens need no more workgroups, so that what fitted still fits.
+void rope2d_piece_narrow(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits,
+                         uint32_t skip, uint32_t tokens) {
+    piece->token_first += skip;
+    piece->tokens = tokens;
+    for (uint32_t i = 0; i < piece->tensor_count; i++) {
+        piece->tensors[i].in.first += skip * piece->tensors[i].in.token_stride;
+        piece->tensors[i].out.first += skip * piece->tensors[i].out.token_stride;
+    }
+    rope2d_piece_count(piece, plan, limits);
+}
