@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Four channels at a time from and to the words that hold them, for vector.h.
+// Four channels at a time from and to the words that hold them, for turns.h.
 
 // The types are constants here and not in r_widen and r_narrow, so that nothing of other types is compiled.
 // A word holds two 16-bit elements, the first in its low half.

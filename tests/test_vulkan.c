@@ -222,8 +222,8 @@ static void several_threads(uint32_t index) {
 
 // --------------------------------------------------------------------------------------- kernels from disk
 
-static const char *const files[] = {"rope2d.comp",  "core.h",  "vector.h", "words.h",
-                                    "arithmetic.h", "shape.h", "element.h"};
+static const char *const files[] = {"rope2d.comp", "core.h",       "vector.h", "turns.h",
+                                    "words.h",     "arithmetic.h", "shape.h",  "element.h"};
 
 // Copies the project's shaders, each line that begins with `from` replaced.
 static bool copy_shaders(const char *folder, const char *from, const char *to) {

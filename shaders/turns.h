@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+//
+// What turns the pairs of vector units, for vector.h: their cosines and sines out of the table, and eight
+// channels turned by them.
+
+// Twice four channels, in words that hold one or two each; of 16-bit elements the first two words count.
+R_STRUCT(r_run) {
+    r_uint4 a, b;
+};
+
+// The cosines and sines of four pairs.
+R_STRUCT(r_turns) {
+    r_float4 lo_c, lo_s, hi_c, hi_s;
+};
+
+// Two pairs whose entries stand side by side, `two` * 2 on; `keep`: they do not rotate. Factored: `two` is
+// within a row.
+R_STRUCT(r_duo) {
+    uint two;
+    bool keep;
+};
+
+R_FN uint r_pair_entry(uint pair) {
+    return R_HAS_FLAG(R_TWO_ANGLES_FLAG) ? 2u * pair : pair;
+}
+
+R_FN r_duo r_find_duo(R_MEM uint row_at, uint axis, uint pair, bool passes) {
+    r_duo duo;
+    int row = R_ROW(row_at + axis);
+    uint entry = r_pair_entry(pair);
+    if (R_HAS_FLAG(R_FACTORED_FLAG)) {
+        for (uint f = 1u; f < R_SHAPE(R_FACTORS); f++) {
+            int other = R_ROW(row_at + f);
+            row = other > row ? other : row;
+        }
+    } else {
+        entry += min(R_UINT(row), R_SHAPE(R_TABLE_ROWS) - 1u) * R_SHAPE(R_TABLE_ROW_STRIDE);
+    }
+    duo.two = entry >> 1;
+    duo.keep = passes || row < 0;
+    return duo;
+}
+
+R_FN r_float4 r_multiply_two(r_float4 a, r_float4 b) {
+    return R_FLOAT4(r_turn_lo(b.x, b.y, a.x, a.y), r_turn_hi(b.x, b.y, a.x, a.y),
+                    r_turn_lo(b.z, b.w, a.z, a.w), r_turn_hi(b.z, b.w, a.z, a.w));
+}
+
+// Here and below every function has one return: several make loops of what drivers inline.
+R_FN r_float4 r_find_two(R_MEM uint row_at, uint two, uint head) {
+    r_float4 found = R_FLOAT4(1.0f, 0.0f, 1.0f, 0.0f);
+    if (R_HAS_FLAG(R_FACTORED_FLAG)) {
+        bool is_first = true;
+        for (uint f = 0u; f < R_SHAPE(R_FACTORS); f++) {
+            int row = R_ROW(row_at + f);
+            if (row >= 0) {
+                uint first = r_first_entry(R_M row, head) + f * R_SHAPE(R_TABLE_FACTOR_STRIDE);
+                r_float4 factor = r_read_two(R_M two + (first >> 1));
+                found = is_first ? factor : r_multiply_two(found, factor);
+                is_first = false;
+            }
+        }
+    } else if (R_HAS_FLAG(R_HEAD_TABLE_FLAG)) {
+        found = r_read_two(R_M two + head * (R_SHAPE(R_TABLE_HEAD_STRIDE) >> 1));
+    } else {
+        found = r_read_two(R_M two);
+    }
+    return found;
+}
+
+// `first` and `second`: where the entries of two duos are. A macro: LLVM 14 marks what a function returns in
+// memory as it inlines it, by a call that Oclgrind 21.10 does not know.
+#define R_READ_TURNS(turns, first, second)                                                                   \
+    {                                                                                                        \
+        r_float4 e0 = r_find_two(R_M row_at, first, head);                                                   \
+        r_float4 e1 = r_find_two(R_M row_at, second, head);                                                  \
+        if (R_HAS_FLAG(R_TWO_ANGLES_FLAG)) {                                                                 \
+            r_float4 f0 = r_find_two(R_M row_at, (first) + 1u, head);                                        \
+            r_float4 f1 = r_find_two(R_M row_at, (second) + 1u, head);                                       \
+            turns.lo_c = R_FLOAT4(e0.x, f0.x, e1.x, f1.x);                                                   \
+            turns.lo_s = R_FLOAT4(e0.y, f0.y, e1.y, f1.y);                                                   \
+            turns.hi_c = R_FLOAT4(e0.z, f0.z, e1.z, f1.z);                                                   \
+            turns.hi_s = R_FLOAT4(e0.w, f0.w, e1.w, f1.w);                                                   \
+        } else {                                                                                             \
+            turns.lo_c = R_FLOAT4(e0.x, e0.z, e1.x, e1.z);                                                   \
+            turns.lo_s = R_FLOAT4(e0.y, e0.w, e1.y, e1.w);                                                   \
+            turns.hi_c = turns.lo_c;                                                                         \
+            turns.hi_s = turns.lo_s;                                                                         \
+        }                                                                                                    \
+    }
+
+#include "words.h"
+
+// Pairs that do not rotate keep their bits, and are converted where the type changes.
+R_FN r_uint4 r_finish_four(bool keep0, bool keep1, r_uint4 words, r_float4 value, r_float4 turned) {
+    r_uint4 bits = R_FLOATS_BITS(turned);
+    r_uint4 done;
+    if (R_IN != R_OUT) {
+        bits = R_SELECT4(keep0, keep0, keep1, keep1, R_FLOATS_BITS(value), bits);
+        done = r_narrow_four(R_FLOATS_FROM_BITS(bits));
+    } else {
+        bool second = R_IN == R_F32 ? keep0 : keep1;
+#ifdef R_UNPACK_HALVES
+        // Stands between the sum and its conversion, which some compilers make one step that rounds once.
+        if (R_OUT == R_F16 && R_PACKS_HALVES)
+            bits = R_SELECT4(keep0, keep0, keep1, keep1, R_UINT4(0u, 0u, 0u, 0u), bits);
+#endif
+        done = R_SELECT4(keep0, second, keep1, keep1, words, r_narrow_four(R_FLOATS_FROM_BITS(bits)));
+    }
+    return done;
+}
+
+// Eight channels: the los and his of four pairs, or, interleaved, four pairs one after the other.
+R_FN r_run r_turn_eight(r_turns t, bool keep0, bool keep1, r_run v) {
+    r_float4 a = r_widen_four(v.a);
+    r_float4 b = r_widen_four(v.b);
+    r_float4 x = a;
+    r_float4 y = b;
+    if (R_HAS_FLAG(R_INTERLEAVED_FLAG)) {
+        x = R_FLOAT4(a.x, a.z, b.x, b.z);
+        y = R_FLOAT4(a.y, a.w, b.y, b.w);
+    }
+    r_float4 lo = R_FLOAT4(r_turn_lo(t.lo_c.x, t.lo_s.x, x.x, y.x), r_turn_lo(t.lo_c.y, t.lo_s.y, x.y, y.y),
+                           r_turn_lo(t.lo_c.z, t.lo_s.z, x.z, y.z), r_turn_lo(t.lo_c.w, t.lo_s.w, x.w, y.w));
+    r_float4 hi = R_FLOAT4(r_turn_hi(t.hi_c.x, t.hi_s.x, x.x, y.x), r_turn_hi(t.hi_c.y, t.hi_s.y, x.y, y.y),
+                           r_turn_hi(t.hi_c.z, t.hi_s.z, x.z, y.z), r_turn_hi(t.hi_c.w, t.hi_s.w, x.w, y.w));
+    r_run turned;
+    if (R_HAS_FLAG(R_INTERLEAVED_FLAG)) {
+        turned.a = r_finish_four(keep0, keep0, v.a, a, R_FLOAT4(lo.x, hi.x, lo.y, hi.y));
+        turned.b = r_finish_four(keep1, keep1, v.b, b, R_FLOAT4(lo.z, hi.z, lo.w, hi.w));
+    } else {
+        turned.a = r_finish_four(keep0, keep1, v.a, a, lo);
+        turned.b = r_finish_four(keep0, keep1, v.b, b, hi);
+    }
+    return turned;
+}
