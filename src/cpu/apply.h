@@ -41,6 +41,10 @@ static inline const int32_t *rope2d_cpu_rows(const rope2d_cpu_job *job, uint64_t
                job->plan->pattern.row_axes;
 }
 
+static inline bool rope2d_cpu_converts(const rope2d_plan *plan) {
+    return plan->in != plan->out;
+}
+
 // Fills a job whose plan, positions, work and vector are given.
 void rope2d_cpu_job_fill(rope2d_cpu_job *job);
 
@@ -51,5 +55,8 @@ void rope2d_vector_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor 
                          uint64_t end);
 // Rotates tokens begin to end of all tensors, numbered [batch][token].
 void rope2d_vector_tokens(const rope2d_cpu_job *job, uint64_t begin, uint64_t end);
+
+// Turns heads, and copies what else they have, unless they are turned in place.
+void rope2d_vector_turn(const rope2d_cpu_job *job, const rope2d_turn *turn, bool in_place);
 
 #endif

@@ -26,7 +26,7 @@ const char *rope2d_isa_name(rope2d_isa isa) {
 
 // Intel's processors fetch too little ahead by themselves while a kernel computes: 0.5 of the in-place scale
 // without asking, 0.85 with. AMD's do, and asking costs there.
-#define AHEAD_BYTES 3072
+#define AHEAD_BYTES 2816
 
 #if ROPE2D_X86_64
 static bool has(uint32_t word, uint32_t bits) {

@@ -13,8 +13,10 @@
 bool rope2d_stream_exists(void);
 
 // Copies `size` bytes to where whole lines go past the caches, and what is left over at both ends does not.
-// Wide: with AVX.
-void rope2d_stream(unsigned char *to, const unsigned char *from, size_t size, bool is_wide);
+// Wide: with AVX. Unless `ahead` is NULL, lines from there on, which will be read, are asked for meanwhile,
+// and with less haste those that come `size` bytes later.
+void rope2d_stream(unsigned char *to, const unsigned char *from, size_t size, const unsigned char *ahead,
+                   bool is_wide);
 
 // Before another thread may see what was streamed.
 void rope2d_stream_end(void);

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Finds the tables of a few tokens, and hands their heads to the plan's kernel.
+// Hands the heads of a few tokens, with their tables, to the plan's kernel.
 #include "apply.h"
-#include "convert.h"
 #include "stream.h"
+#include "vector_tables.h"
 
 #include <string.h>
 
 // A tile: what one call of a kernel gets.
-#define TILE_TABLES   4    // past the caches
-#define TILE_BYTES    6144 // there, of a tensor's heads; one token may have more
-#define SCRATCH_BYTES (ROPE2D_SCRATCH_FLOATS * sizeof(float))
+#define TILE_TABLES 4    // past the caches
+#define TILE_BYTES  6144 // there, of a tensor's heads; one token may have more
 // Where a head takes several blocks: memory is still read nearly in order, which past the caches counts more
 // than tables that stay in registers.
 #define GROUP_HEADS    2
@@ -36,88 +35,10 @@ typedef struct heads_tile {
     uint32_t heads;
 } heads_tile;
 
-typedef struct pair_entry {
-    float cos_sin[2];
-} pair_entry;
-
-typedef struct tables {
-    const float *steps[ROPE2D_TILE_POINTERS]; // [table][step_count]
-    pair_entry mixed[ROPE2D_MIXED_ENTRIES];   // of all tables
-    rope2d_checked_tensor joined;
-} tables;
-
 // At least 1. Past the caches few, so that memory does not wait for rows.
 static uint32_t tables_room(const rope2d_cpu_job *job) {
     const uint32_t room = job->vector->tables;
     return job->is_small || room < TILE_TABLES ? room : TILE_TABLES;
-}
-
-static inline const float *row_of(const rope2d_cpu_job *job, int32_t row, uint32_t head) {
-    const rope2d_positions *positions = job->positions;
-    const uint32_t last = positions->table_rows - 1;
-    return positions->table +
-           2 * (((uint32_t)row < last ? (uint32_t)row : last) * (size_t)positions->table_columns +
-                head * (size_t)job->shape[R_TABLE_HEAD_STRIDE]);
-}
-
-// The products of what a token's rows have for each axis, of heads that follow one another, from the first
-// axis on.
-static void multiply_rows(const rope2d_cpu_job *job, const int32_t *rows, uint32_t head, uint32_t heads,
-                          const float **steps, pair_entry *products) {
-    const rope2d_vector *v = job->vector->product;
-    const size_t head_stride = 2 * (size_t)job->shape[R_TABLE_HEAD_STRIDE];
-    rope2d_turn t = {
-        .in = (const unsigned char *)row_of(job, rows[0], head),
-        .out = (unsigned char *)products,
-        .tables = steps,
-        .in_outer = (ptrdiff_t)(head_stride * sizeof(float)),
-        .out_outer = (ptrdiff_t)(job->vector->row_pairs * sizeof(*products)),
-        .inner = 1,
-        .outer = heads,
-        .group = 1,
-        .blocks = v->blocks,
-        .block_count = v->block_count,
-        .steps = v->step_count,
-    };
-    for (uint32_t f = 1; f < job->plan->pattern.factors; f++) {
-        const float *row = row_of(job, rows[f], head) + f * 2 * (size_t)job->shape[R_TABLE_FACTOR_STRIDE];
-        const float **to = steps;
-        for (uint32_t n = 0; n < heads; n++, row += head_stride)
-            for (uint32_t i = 0; i < v->step_count; i++)
-                *to++ = row + v->steps[i].at;
-        v->kernel->turn(&t);
-        t.in = t.out;
-        t.in_outer = t.out_outer;
-    }
-}
-
-// The tables of `count` tokens, of which `rows` has the row numbers, for one head; or with `by_head`, those
-// of `count` heads of one token.
-static void find_tables(const rope2d_cpu_job *job, const int32_t *rows, uint32_t head, bool by_head,
-                        uint32_t count, tables *t) {
-    const rope2d_vector v = *job->vector;
-    const uint32_t axes = job->plan->pattern.row_axes;
-    const float *sources[ROPE2D_SOURCES];
-    const float **to = t->steps;
-    pair_entry *together = t->mixed;
-    for (uint32_t n = 0; v.product && n < (by_head ? 1 : count); n++)
-        multiply_rows(job, rows + (size_t)n * axes, head, by_head ? count : 1, t->steps,
-                      t->mixed + (size_t)n * v.row_pairs);
-    for (uint32_t n = 0; n < count; n++) {
-        sources[ROPE2D_MIXED] = together->cos_sin;
-        for (uint32_t a = 0; a < axes; a++)
-            sources[ROPE2D_FIRST_ROW + a] = row_of(job, rows[a], head);
-        if (v.product) {
-            sources[ROPE2D_FIRST_ROW] = together->cos_sin;
-            together += v.row_pairs;
-        }
-        for (uint32_t i = 0; i < v.step_count; i++)
-            *to++ = sources[v.steps[i].source] + v.steps[i].at;
-        for (uint32_t i = 0; i < v.mixed_count; i++)
-            memcpy(together++, sources[v.mixed[i].source] + v.mixed[i].at, sizeof(*together));
-        head += by_head;
-        rows += by_head ? 0 : axes;
-    }
 }
 
 // What a token's row numbers say: negative ones turn nothing.
@@ -141,68 +62,6 @@ static uint32_t group_of(const rope2d_cpu_job *job, uint32_t heads) {
     return group > GROUP_HEADS ? group : GROUP_HEADS;
 }
 
-static void copy_passes(const rope2d_vector *v, const unsigned char *in, unsigned char *out) {
-    for (uint32_t i = 0; i < v->pass_count; i++)
-        memcpy(out + v->passes[i].first, in + v->passes[i].first, v->passes[i].size);
-}
-
-// The kernel turns pairs; what else a head has passes through.
-static void turn(const rope2d_vector *v, const rope2d_turn *t, bool in_place) {
-    v->kernel->turn(t);
-    if (in_place || v->pass_count == 0)
-        return;
-    for (uint32_t o = 0; o < t->outer; o++)
-        for (uint32_t i = 0; i < t->inner; i++)
-            copy_passes(v, t->in + (ptrdiff_t)o * t->in_outer + (ptrdiff_t)i * t->in_inner,
-                        t->out + (ptrdiff_t)o * t->out_outer + (ptrdiff_t)i * t->out_inner);
-}
-
-// Heads with one table into memory that stays in the cache, and from there past it, in the order in which
-// they lie: kernels write lo and hi in turns, which would leave lines half written.
-static void turn_past_caches(const rope2d_cpu_job *job, const rope2d_turn *t) {
-    const bool is_wide = job->vector->kernel->isa != ROPE2D_ISA_SSE2;
-    unsigned char memory[SCRATCH_BYTES + ROPE2D_STREAM_LINE];
-    // No vector is in two lines.
-    unsigned char *const scratch = memory + ROPE2D_STREAM_LINE - (uintptr_t)memory % ROPE2D_STREAM_LINE;
-    const size_t size = job->head_bytes;
-    rope2d_turn part = *t;
-    part.outer = 1;
-    part.out = scratch;
-    part.out_inner = (ptrdiff_t)size;
-    for (uint32_t o = 0; o < t->outer; o++, part.tables += t->steps) {
-        unsigned char *to = t->out + (ptrdiff_t)o * t->out_outer;
-        part.in = t->in + (ptrdiff_t)o * t->in_outer;
-        for (uint32_t left = t->inner; left > 0; left -= part.inner) {
-            const uint32_t room = (uint32_t)(SCRATCH_BYTES / size);
-            part.inner = left < room ? left : room;
-            turn(job->vector, &part, false);
-            if (t->out_inner == (ptrdiff_t)size)
-                rope2d_stream(to, scratch, part.inner * size, is_wide);
-            for (uint32_t i = 0; i < part.inner && t->out_inner != (ptrdiff_t)size; i++)
-                rope2d_stream(to + (ptrdiff_t)i * t->out_inner, scratch + i * size, size, is_wide);
-            part.in += part.inner * t->in_inner;
-            to += part.inner * t->out_inner;
-        }
-    }
-}
-
-static bool converts(const rope2d_cpu_job *job) {
-    return job->plan->in != job->plan->out;
-}
-
-static void turn_somewhere(const rope2d_cpu_job *job, const rope2d_turn *t, bool in_place) {
-#if ROPE2D_X86_64
-    if (converts(job)) {
-        rope2d_turn_converted(job, t);
-        return;
-    }
-#endif
-    if (job->streams && !in_place && job->head_bytes <= SCRATCH_BYTES)
-        turn_past_caches(job, t);
-    else
-        turn(job->vector, t, in_place);
-}
-
 // Bytes from where the heads of one end to where those of the other begin, at every token.
 static ptrdiff_t bytes_between(const rope2d_span *from, const rope2d_span *to, uint32_t heads,
                                uint32_t element) {
@@ -220,15 +79,34 @@ static bool same_strides(const rope2d_span *a, const rope2d_span *b) {
 static bool goes_on(const heads_tile *tile, uint32_t tensor) {
     const rope2d_checked_tensor *a = &tile->tensors[tensor];
     const rope2d_checked_tensor *b = a + 1;
-    return tile->job->is_small && !converts(tile->job) && tensor + 1 < tile->tensor_count &&
+    return tile->job->is_small && !rope2d_cpu_converts(tile->job->plan) && tensor + 1 < tile->tensor_count &&
            a->heads % 2 == 0 && a->in_place == b->in_place &&
            (a->in_place || tile->job->vector->pass_count == 0) && !tile->job->streams &&
            same_strides(&a->in, &b->in) && same_strides(&a->out, &b->out);
 }
 
+// Whether what is turned next lies behind what is turned now: then it is asked for by bytes.
+static bool lies_in_order(const rope2d_turn *t, size_t head_bytes, bool is_joined) {
+    const ptrdiff_t size = (ptrdiff_t)head_bytes;
+    return is_joined ? t->in_outer == size
+                     : t->in_outer == (ptrdiff_t)t->inner * size && (t->inner == 1 || t->in_inner == size);
+}
+
+// What a kernel asks for before it turns a head: what comes some bytes later, or where other things lie
+// between, the same head of a later token.
+static void ask_ahead(const heads_tile *tile, rope2d_turn *t, bool by_heads) {
+    const rope2d_cpu_job *job = tile->job;
+    const uint64_t tokens =
+        by_heads ? tile->tokens : job->ahead_bytes / ((uint64_t)job->head_bytes * t->inner);
+    t->fetched = (ptrdiff_t)job->vector->fetched;
+    t->ahead = lies_in_order(t, job->head_bytes, tile->is_joined)
+                   ? (ptrdiff_t)job->ahead_bytes
+                   : t->in_outer * (tokens > 0 ? (ptrdiff_t)tokens : 1);
+}
+
 // Tokens of a tile, each with one table for all its heads, in the order in which they lie in memory; or
 // heads of one token, each with a table of its own.
-static void turn_tile(const heads_tile *tile, const tables *t, bool tables_of_heads) {
+static void turn_tile(const heads_tile *tile, const rope2d_tables *t, bool tables_of_heads) {
     const rope2d_cpu_job *job = tile->job;
     const rope2d_checked_tensor *tensor = tile->tensor;
     const uint32_t element = rope2d_element_size(job->plan->in);
@@ -250,13 +128,6 @@ static void turn_tile(const heads_tile *tile, const tables *t, bool tables_of_he
     };
     const bool by_heads =
         tensor->out.head_stride > tensor->out.token_stride && tile->tokens > 1 && !tile->is_joined;
-    if (job->ahead_bytes > 0) {
-        const uint64_t tokens = job->ahead_bytes / ((uint64_t)job->head_bytes * tile->heads);
-        turns.fetched = (ptrdiff_t)job->vector->fetched;
-        turns.ahead = turns.in_outer * (by_heads     ? (ptrdiff_t)tile->tokens
-                                        : tokens > 0 ? (ptrdiff_t)tokens
-                                                     : 1);
-    }
     if (tables_of_heads) {
         turns.in_outer = turns.in_inner;
         turns.out_outer = turns.out_inner;
@@ -273,8 +144,10 @@ static void turn_tile(const heads_tile *tile, const tables *t, bool tables_of_he
     const uint32_t calls = by_heads ? tile->heads : 1;
     if (by_heads)
         turns.inner = 1;
+    if (job->ahead_bytes > 0)
+        ask_ahead(tile, &turns, by_heads);
     for (uint32_t i = 0; i < calls; i++) {
-        turn_somewhere(job, &turns, tensor->in_place);
+        rope2d_vector_turn(job, &turns, tensor->in_place);
         turns.in += turns.in_inner;
         turns.out += turns.out_inner;
     }
@@ -292,23 +165,23 @@ static void copy_heads(const heads_tile *tile) {
 }
 
 // Some heads of one token.
-static void rotate_token(heads_tile *tile, turning turns, tables *t) {
+static void rotate_token(heads_tile *tile, turning turns, rope2d_tables *t) {
     const rope2d_cpu_job *job = tile->job;
     const int32_t *rows = rope2d_cpu_rows(job, tile->batch, tile->token);
     const uint32_t end = tile->head + tile->heads;
-    if (turns == TURNS_NOT && !converts(job)) {
+    if (turns == TURNS_NOT && !rope2d_cpu_converts(job->plan)) {
         copy_heads(tile);
     } else if (turns != TURNS) {
         const uint64_t first = (tile->batch * job->work->tokens + tile->token) * tile->tensor->heads;
         rope2d_portable_heads(job, tile->tensor, first + tile->head, first + end);
     } else if (job->plan->pattern.freq_heads == 1) {
-        find_tables(job, rows, 0, false, 1, t);
+        rope2d_tables_find(job, rows, 0, false, 1, t);
         turn_tile(tile, t, false);
     } else {
         for (; tile->head < end; tile->head += tile->heads) {
             const uint32_t room = tables_room(job);
             tile->heads = end - tile->head < room ? end - tile->head : room;
-            find_tables(job, rows, tile->head, true, tile->heads, t);
+            rope2d_tables_find(job, rows, tile->head, true, tile->heads, t);
             turn_tile(tile, t, true);
         }
     }
@@ -330,7 +203,7 @@ static void fetch(const heads_tile *tile, uint64_t token) {
 }
 
 // As many whole tokens of all its tensors as a tile takes, up to `most`; returns how many.
-static uint32_t rotate_tokens(heads_tile *tile, uint64_t most, tables *t) {
+static uint32_t rotate_tokens(heads_tile *tile, uint64_t most, rope2d_tables *t) {
     const rope2d_cpu_job *job = tile->job;
     const uint32_t axes = job->plan->pattern.row_axes;
     const int32_t *rows = rope2d_cpu_rows(job, tile->batch, tile->token);
@@ -342,13 +215,13 @@ static uint32_t rotate_tokens(heads_tile *tile, uint64_t most, tables *t) {
         room = job->fetches && room > FETCHED_TOKENS ? FETCHED_TOKENS : room;
         room = room < most ? room : (uint32_t)most;
         const uint64_t token_bytes = (uint64_t)tile->tensors[0].heads * job->head_bytes;
-        while (!job->is_small && room > 1 && room * token_bytes > TILE_BYTES)
+        while (!job->is_small && job->ahead_bytes == 0 && room > 1 && room * token_bytes > TILE_BYTES)
             room--;
         while (tile->tokens < room && turning_of(rows + (size_t)tile->tokens * axes, axes) == TURNS)
             tile->tokens++;
         for (uint32_t i = 0; i < tile->tokens && job->fetches; i++)
             fetch(tile, i);
-        find_tables(job, rows, 0, false, tile->tokens, t);
+        rope2d_tables_find(job, rows, 0, false, tile->tokens, t);
     }
     for (uint32_t i = 0; i < tile->tensor_count; i++) {
         tile->tensor = &tile->tensors[i];
@@ -364,7 +237,7 @@ static uint32_t rotate_tokens(heads_tile *tile, uint64_t most, tables *t) {
 }
 
 static void tokens_with(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensors,
-                        uint32_t tensor_count, uint64_t begin, uint64_t end, tables *t) {
+                        uint32_t tensor_count, uint64_t begin, uint64_t end, rope2d_tables *t) {
     const uint64_t tokens = job->work->tokens;
     for (uint64_t at = begin; at < end;) {
         heads_tile tile = {
@@ -412,7 +285,7 @@ static bool join(const rope2d_cpu_job *job, rope2d_checked_tensor *joined) {
 }
 
 void rope2d_vector_tokens(const rope2d_cpu_job *job, uint64_t begin, uint64_t end) {
-    tables t;
+    rope2d_tables t;
     if (join(job, &t.joined))
         tokens_with(job, &t.joined, 1, begin, end, &t);
     else
@@ -421,7 +294,7 @@ void rope2d_vector_tokens(const rope2d_cpu_job *job, uint64_t begin, uint64_t en
 
 // Heads `first` to `last` of one token.
 static void heads_with(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensor, uint64_t token,
-                       uint64_t first, uint64_t last, tables *t) {
+                       uint64_t first, uint64_t last, rope2d_tables *t) {
     heads_tile tile = {
         .job = job,
         .tensor = tensor,
@@ -441,7 +314,7 @@ void rope2d_vector_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor 
     const uint64_t heads = tensor->heads;
     const uint64_t first = begin / heads;
     const uint64_t last = end / heads;
-    tables t;
+    rope2d_tables t;
     if (first == last) {
         heads_with(job, tensor, first, begin % heads, end % heads, &t);
         return;

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// Has a kernel write where its heads belong, or past the caches, or by way of another type.
+#include "apply.h"
+#include "convert.h"
+#include "stream.h"
+
+#include <string.h>
+
+#define SCRATCH_BYTES (ROPE2D_SCRATCH_FLOATS * sizeof(float))
+// Of heads that are streamed, where the next ones are asked for meanwhile.
+#define PIECE_BYTES 2560
+
+static void copy_passes(const rope2d_vector *v, const unsigned char *in, unsigned char *out) {
+    for (uint32_t i = 0; i < v->pass_count; i++)
+        memcpy(out + v->passes[i].first, in + v->passes[i].first, v->passes[i].size);
+}
+
+// The kernel turns pairs; what else a head has passes through.
+static void turn(const rope2d_vector *v, const rope2d_turn *t, bool in_place) {
+    v->kernel->turn(t);
+    if (in_place || v->pass_count == 0)
+        return;
+    for (uint32_t o = 0; o < t->outer; o++)
+        for (uint32_t i = 0; i < t->inner; i++)
+            copy_passes(v, t->in + (ptrdiff_t)o * t->in_outer + (ptrdiff_t)i * t->in_inner,
+                        t->out + (ptrdiff_t)o * t->out_outer + (ptrdiff_t)i * t->out_inner);
+}
+
+// Heads with one table into memory that stays in the cache, and from there past it, in the order in which
+// they lie: kernels write lo and hi in turns, which would leave lines half written.
+static void turn_past_caches(const rope2d_cpu_job *job, const rope2d_turn *t) {
+    // What takes long to turn has memory wait meanwhile, unless the kernel asks.
+    const bool asks = t->fetched != 0 && t->ahead == (ptrdiff_t)job->ahead_bytes &&
+                      job->plan->in == ROPE2D_F32 && job->head_bytes <= PIECE_BYTES;
+    const bool is_wide = job->vector->kernel->isa != ROPE2D_ISA_SSE2;
+    unsigned char memory[SCRATCH_BYTES + ROPE2D_STREAM_LINE];
+    // No vector is in two lines.
+    unsigned char *const scratch = memory + ROPE2D_STREAM_LINE - (uintptr_t)memory % ROPE2D_STREAM_LINE;
+    const size_t size = job->head_bytes;
+    rope2d_turn part = *t;
+    part.outer = 1;
+    part.out = scratch;
+    part.out_inner = (ptrdiff_t)size;
+    part.fetched = asks ? 0 : t->fetched;
+    const uint32_t room = (uint32_t)((asks ? PIECE_BYTES : SCRATCH_BYTES) / size);
+    for (uint32_t o = 0; o < t->outer; o++, part.tables += t->steps) {
+        unsigned char *to = t->out + (ptrdiff_t)o * t->out_outer;
+        part.in = t->in + (ptrdiff_t)o * t->in_outer;
+        for (uint32_t left = t->inner; left > 0; left -= part.inner) {
+            part.inner = left < room ? left : room;
+            turn(job->vector, &part, false);
+            const bool is_whole = t->out_inner == (ptrdiff_t)size;
+            const size_t bytes = is_whole ? part.inner * size : size;
+            for (uint32_t i = 0; i < (is_whole ? 1 : part.inner); i++) {
+                const unsigned char *in = part.in + (ptrdiff_t)i * t->in_inner;
+                rope2d_stream(to + (ptrdiff_t)i * t->out_inner, scratch + i * size, bytes,
+                              asks ? in + PIECE_BYTES : NULL, is_wide);
+            }
+            part.in += part.inner * t->in_inner;
+            to += part.inner * t->out_inner;
+        }
+    }
+}
+
+void rope2d_vector_turn(const rope2d_cpu_job *job, const rope2d_turn *t, bool in_place) {
+#if ROPE2D_X86_64
+    if (rope2d_cpu_converts(job->plan)) {
+        rope2d_turn_converted(job, t);
+        return;
+    }
+#endif
+    if (job->streams && !in_place && job->head_bytes <= SCRATCH_BYTES)
+        turn_past_caches(job, t);
+    else
+        turn(job->vector, t, in_place);
+}
