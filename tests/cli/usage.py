@@ -68,6 +68,8 @@ WRONG_USAGE = [
     (["bench", "--seconds", "none"], "from 1 to 86400"),
     (["bench", "--seconds", "0"], "from 1 to 86400"),
     (["bench", "--plot", "picture.pdf"], ".svg or .png"),
+    (["bench", "--device", "cpu,"], "--device cpu,: nothing stands beside a comma"),
+    (["bench", "--device", "cpu,all"], "--device all: must stand alone"),
 ]
 
 
@@ -112,6 +114,8 @@ def check_missing_devices(runner):
     for device, text in (("vulcan:0", "did you mean vulkan?"), ("gpu", "must be all, cpu"), ("vulkan:x", "vulkan:x"),
                          ("cpu,", "must be"), ("auto", "must be all, cpu")):
         runner.expect(f"wrong device {device}", ["check", folder, "--device", device], 2, text)
+    runner.expect("auto among others", ["apply", "--q", folder / "q.npy", "--out-q", "q.npy", "--grid", "5x7", "--base", "100",
+                                        "--device", "auto,cpu"], 2, "--device auto: must stand alone")
 
 
 def check_no_drivers(runner):

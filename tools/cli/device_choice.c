@@ -125,11 +125,15 @@ static int parse_device(const char *text, size_t length, bool is_one, rope2d_bac
         *index = (uint32_t)number;
         return STATUS_OK;
     }
+    const char *whole = is_one ? "auto" : "all";
+    if (strcmp(name, whole) == 0) {
+        message("--device %s: must stand alone, without other devices", whole);
+        return STATUS_USAGE;
+    }
     static const char *const words[] = {"cpu", "vulkan", "opencl", "auto", "all", NULL};
     const char *nearest = found >= 0 || word_index(name, words) >= 0 ? NULL : nearest_word(name, words);
-    message("--device %.*s: must be %s, cpu, vulkan:INDEX or opencl:INDEX%s%s%s", (int)length, text,
-            is_one ? "auto" : "all", nearest ? "; did you mean " : "", nearest ? nearest : "",
-            nearest ? "?" : "");
+    message("--device %.*s: must be %s, cpu, vulkan:INDEX or opencl:INDEX%s%s%s", (int)length, text, whole,
+            nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
     return STATUS_USAGE;
 }
 
@@ -175,8 +179,13 @@ static int append_all(const struct device_list *found, struct device_list *list)
 
 static int append_each(const struct device_list *found, const char *text, bool is_one,
                        struct device_list *list) {
+    const char *all = text;
     for (;;) {
         size_t length = strcspn(text, ",");
+        if (length == 0) {
+            message("--device %s: nothing stands beside a comma; must be devices with commas between", all);
+            return STATUS_USAGE;
+        }
         int result = append_named(found, text, length, is_one, list);
         text += length;
         if (result || !*text)
