@@ -253,6 +253,15 @@ def check_wrong_results(runner, shim):
                  str(found["targets"]))
 
 
+def check_no_textures(runner):
+    """A device without rows of what was asked for is named."""
+    for table, is_said in (("texture", True), ("buffer,texture", False)):
+        result = runner.expect(f"bench of {table}", ["bench", *TINY, "--element", "f32", "--threads", "1", "--device", "cpu",
+                                                     "--table", table], 0)
+        runner.check(f"bench of {table}: says whether there are any rows", is_said ==
+                     ("--table texture: cpu:0 has no textures" in result.errors) == (" equal" not in result.output), result.errors)
+
+
 def check_folder(runner):
     """What drivers and caches write goes to TMPDIR alone, and does not stay there."""
     folder = runner.path("temporary")
@@ -294,6 +303,7 @@ def main(arguments):
     else:
         runner.skip("wrong results", "no OpenCL device, or no loader to stand in for")
     check_marks(runner)
+    check_no_textures(runner)
     check_folder(runner)
     check_kernels(runner)
     check_report(runner)

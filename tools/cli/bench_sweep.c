@@ -189,6 +189,8 @@ static int run_device(struct bench_run *run, const struct device_choice *choice,
     int result = run->engine.ops->open(&run->engine);
     if (!result)
         result = exit_status_of(rope2d_device_get_info(run->engine.device, &run->engine.info));
+    if (!result && is_first && !run->engine.info.has_textures && !(run->request->tables & 1u))
+        message("--table texture: %s has no textures, and so no rows of what was asked for", choice->name);
     if (!result && is_first)
         result = measure_once(run);
     if (!result)
