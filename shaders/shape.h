@@ -99,5 +99,6 @@
 #define R_ORDER_FLAG       4096u  // an invocation may have several units, in the order of memory
 #define R_LONG_FLAG        8192u  // words are loaded by twos, which takes the feature shaderInt64
 #define R_LONG_STORES_FLAG 16384u // and with R_LONG_FLAG stored
+#define R_RUN_AXIS_FLAG    32768u // of runs of eight, both duos of each turn by the same axis
 
 #endif

@@ -24,7 +24,8 @@
 
 #define R_HAS_FLAG(flag) ((R_FLAGS & (flag)) != 0u)
 #define R_STEP           (R_HAS_FLAG(R_ORDER_FLAG) ? R_SHAPE(R_HEAD_STEP) : 1u)
-#define R_RUN_SHIFT      (R_HAS_FLAG(R_EIGHT_FLAG) ? 3u : 2u) // log2 of a run's elements
+#define R_TWO_LOADS      (R_HAS_FLAG(R_EIGHT_FLAG) && R_IN == R_F32)           // to a run of eight
+#define R_RUN_SHIFT      (R_HAS_FLAG(R_EIGHT_FLAG) && R_IN != R_F32 ? 3u : 2u) // log2 of a load's elements
 
 // n divided by what src/shape.c prepared, for every n.
 R_FN uint r_divide(uint n, uint magic, uint shifts) {
@@ -95,6 +96,11 @@ R_FN r_duos r_find_duos(R_MEM r_lane lane, uint row_at) {
         d2.two = d0.two + lane.b_twos;
         d3.two = d2.two + r_pair_entry(1u);
         d1.two = eight ? d0.two + r_pair_entry(1u) : d2.two;
+    } else if (R_HAS_FLAG(R_RUN_AXIS_FLAG)) {
+        d1.two = d0.two + r_pair_entry(1u);
+        d2 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 2u), b_pair, lane.passes);
+        d3.two = d2.two + r_pair_entry(1u);
+        d3.keep = d2.keep;
     } else {
         d1 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 1u), eight ? a_pair + 2u : b_pair, lane.passes);
         if (eight) {
@@ -139,20 +145,29 @@ R_FN void r_turn_heads(R_MEM uint k, r_lane lane, r_heads heads, r_duos duos, r_
             if (eight)
                 R_READ_TURNS(t1, duos.two2, duos.two3)
         }
+        // Of a run of eight the second four are in its last two words, or in four of their own.
         r_uint4 a = r_load_run(R_M k, in_run + lane.a_run);
+        r_uint4 a2 = a.zwzw;
+        if (R_TWO_LOADS)
+            a2 = r_load_run(R_M k, in_run + lane.a_run + 1u);
         r_uint4 b = a;
-        if (R_HAS_B(lane))
+        r_uint4 b2 = a2;
+        if (R_HAS_B(lane)) {
             b = r_load_run(R_M k, in_run + lane.b_run);
-        // Of a run of eight the second four are in its last two words.
+            b2 = b.zwzw;
+            if (R_TWO_LOADS)
+                b2 = r_load_run(R_M k, in_run + lane.b_run + 1u);
+        }
+        bool crosses = eight && R_HAS_FLAG(R_INTERLEAVED_FLAG);
         r_run v;
         r_run w;
         v.a = a;
         v.b = b;
         if (eight) {
-            w.a = a.zwzw;
-            w.b = b.zwzw;
-            if (R_HAS_FLAG(R_INTERLEAVED_FLAG)) {
-                v.b = w.a;
+            w.a = a2;
+            w.b = b2;
+            if (crosses) {
+                v.b = a2;
                 w.a = b;
             }
             w = r_turn_eight(t1, duos.keep2, duos.keep3, w);
@@ -161,17 +176,25 @@ R_FN void r_turn_heads(R_MEM uint k, r_lane lane, r_heads heads, r_duos duos, r_
         a = v.a;
         b = v.b;
         if (eight) {
-            if (R_HAS_FLAG(R_INTERLEAVED_FLAG)) {
-                a = R_UINT4(v.a.x, v.a.y, v.b.x, v.b.y);
-                b = R_UINT4(w.a.x, w.a.y, w.b.x, w.b.y);
-            } else {
-                a = R_UINT4(v.a.x, v.a.y, w.a.x, w.a.y);
-                b = R_UINT4(v.b.x, v.b.y, w.b.x, w.b.y);
+            a2 = w.a;
+            b2 = w.b;
+            if (crosses) {
+                a2 = v.b;
+                b = w.a;
+            }
+            if (!R_TWO_LOADS) {
+                a = R_UINT4(a.x, a.y, a2.x, a2.y);
+                b = R_UINT4(b.x, b.y, b2.x, b2.y);
             }
         }
         r_store_run(R_M k, out_run + lane.a_run, a);
-        if (R_HAS_B(lane))
+        if (R_TWO_LOADS)
+            r_store_run(R_M k, out_run + lane.a_run + 1u, a2);
+        if (R_HAS_B(lane)) {
             r_store_run(R_M k, out_run + lane.b_run, b);
+            if (R_TWO_LOADS)
+                r_store_run(R_M k, out_run + lane.b_run + 1u, b2);
+        }
         in_run += heads.in_step;
         out_run += heads.out_step;
         head += R_STEP;
@@ -186,8 +209,8 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, r_heads heads, uint row_at) 
     r_turn_heads(R_M k, lane, heads, duos, t0, t1, row_at);
 }
 
-// A unit has 32 bytes: heads of so many units, read and written, fit the first cache of a processor, and both
-// tensors are turned together; of more one tensor after the other.
+// A unit has 32 bytes, or 64 by two loads: heads of so many units, read and written, fit the first caches of
+// a processor, and both tensors are turned together; of more one tensor after the other.
 #define R_JOINT_UNITS 512u
 
 // In order: heads of 512 bytes, or of multiples, are turned so many at a time, of both tensors. A processor

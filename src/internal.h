@@ -139,6 +139,7 @@ struct rope2d_device {
     uint64_t dispatch_bytes; // that one dispatch may read and write; 0: not said
     bool lacks_queue;        // adopted without one: nothing is submitted, hence neither applied nor tested
     rope2d_device_info info; // filled by the backend
+    bool has_long_runs;      // f32 is turned in runs of eight, too: SwiftShader's
     const struct rope2d_backend_ops *ops;
     void *impl;
     struct rope2d_kernel_list *kernels;          // that plans share; kernels.c

@@ -22,7 +22,7 @@ static bool is_aligned(const rope2d_stage_side *side, uint32_t run) {
 static bool suits_vectors(const rope2d_piece *piece, const rope2d_plan *plan,
                           const rope2d_stage_limits *limits) {
     const rope2d_units *units = rope2d_plan_vectors(plan);
-    const uint32_t run = (units->flags & R_EIGHT_FLAG) != 0 ? 8 : 4;
+    const uint32_t run = (units->flags & R_EIGHT_FLAG) != 0 && plan->in != ROPE2D_F32 ? 8 : 4;
     if (units->count > 0 && limits->tile_tokens > 0)
         return true;
     if (units->count == 0 || units->count > limits->vector_group)

@@ -97,14 +97,17 @@ static void fill_passing(const shape *s, uint32_t *words, uint32_t units) {
 static uint32_t find_flags(const shape *s, const rope2d_units *units) {
     uint32_t flags = R_ONE_AXIS_FLAG | rope2d_pattern_flags(s->pattern);
     flags |= s->interleaved ? R_INTERLEAVED_FLAG : 0;
-    flags |= s->run == 8 ? R_EIGHT_FLAG : 0;
+    flags |= s->run == 8 ? R_EIGHT_FLAG | R_RUN_AXIS_FLAG : 0;
     for (uint32_t unit = 0; unit < units->count; unit++) {
         const uint32_t word = units->words[2 * unit];
         if (R_UNIT_LO(word) == R_UNIT_HI(word))
             flags |= R_LONE_FLAG;
-        for (uint32_t i = 1; i < s->run / 2 && unit < units->pairs; i++)
+        for (uint32_t i = 1; i < s->run / 2 && unit < units->pairs; i++) {
             if (R_UNIT_AXIS(word, i) != R_UNIT_AXIS(word, 0))
                 flags &= ~R_ONE_AXIS_FLAG;
+            if (i % 2 == 1 && R_UNIT_AXIS(word, i) != R_UNIT_AXIS(word, i - 1))
+                flags &= ~R_RUN_AXIS_FLAG;
+        }
     }
     return flags;
 }

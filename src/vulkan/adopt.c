@@ -151,7 +151,7 @@ static rope2d_status adopt(rope2d_device *device, const void *data) {
         ROPE2D_TRY(rope2d_vulkan_pool_adopt(vulkan, params->small.buffer, params->small.offset,
                                             params->small.size, params->small.mapped));
     }
-    return rope2d_vulkan_parts_create(vulkan, &device->info);
+    return rope2d_vulkan_parts_create(vulkan, device);
 }
 
 rope2d_status rope2d_vulkan_device_adopt(const rope2d_vulkan_device_params *params, rope2d_device **device) {

@@ -134,8 +134,10 @@ static void choose_sizes(struct vulkan_device *device, const rope2d_device_info 
         device->arena_bytes = LEAST_ARENA_BYTES;
 }
 
-rope2d_status rope2d_vulkan_parts_create(struct vulkan_device *device, const rope2d_device_info *info) {
-    const rope2d_host *host = &device->owner->host;
+rope2d_status rope2d_vulkan_parts_create(struct vulkan_device *device, rope2d_device *owner) {
+    const rope2d_host *host = &owner->host;
+    const rope2d_device_info *info = &owner->info;
+    owner->has_long_runs = info->is_software && !rope2d_vulkan_keeps_order(info);
     if (!rope2d_lock_create(&device->queue_lock) || !rope2d_lock_create(&device->lane_lock) ||
         !rope2d_lock_create(&device->pool_lock) || !rope2d_lock_create(&device->kernel_lock) ||
         !rope2d_lock_create(&device->retire_lock))
@@ -180,7 +182,7 @@ rope2d_status rope2d_vulkan_device_create(rope2d_device *device, const rope2d_de
     bool converts = false;
     ROPE2D_TRY(create_handle(vulkan, host, &converts));
     device->converts = converts ? ROPE2D_CONVERTS_PERHAPS : ROPE2D_CONVERTS_NOT;
-    return rope2d_vulkan_parts_create(vulkan, &device->info);
+    return rope2d_vulkan_parts_create(vulkan, device);
 }
 
 void rope2d_vulkan_device_destroy(rope2d_device *device) {

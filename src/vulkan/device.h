@@ -51,7 +51,7 @@ struct vulkan_device {
     rope2d_lock kernel_lock;
     rope2d_kernel_bytes kernels[2]; // embedded: single, vector; unpacked once, under kernel_lock
     uint32_t group_size;            // invocations of a workgroup with single units
-    uint32_t vector_group;          // and with vector units
+    uint32_t vector_group;          // and with vector units, at most
     uint32_t enough_lanes;          // invocations that keep the device busy; 0: one for each core
     uint64_t arena_bytes;           // most staging memory of a dispatch
     rope2d_lock queue_lock;
@@ -91,7 +91,7 @@ void rope2d_vulkan_describe_memory(const struct vulkan_instance *instance, VkPhy
                                    VkPhysicalDeviceMemoryProperties *memory);
 
 // create.c: what every device has whoever made it: layouts and the sampler. Compiles and submits nothing.
-rope2d_status rope2d_vulkan_parts_create(struct vulkan_device *device, const rope2d_device_info *info);
+rope2d_status rope2d_vulkan_parts_create(struct vulkan_device *device, rope2d_device *owner);
 // Between them the queue is this thread's.
 void rope2d_vulkan_queue_take(struct vulkan_device *device);
 void rope2d_vulkan_queue_give(struct vulkan_device *device);
@@ -100,6 +100,8 @@ void rope2d_vulkan_queue_give(struct vulkan_device *device);
 void rope2d_vulkan_drain(rope2d_device *device);
 
 // pipeline.c
+// Invocations of a workgroup of the plan's vector units.
+uint32_t rope2d_vulkan_vector_group(const rope2d_plan *plan);
 rope2d_status rope2d_vulkan_layout_create(struct vulkan_device *device, uint32_t is_texture);
 void rope2d_vulkan_layout_destroy(struct vulkan_device *device, uint32_t is_texture);
 

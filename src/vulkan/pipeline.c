@@ -13,6 +13,7 @@
 #define UNITS_BYTES   (ROPE2D_MAX_HEAD_DIM * sizeof(uint32_t))
 #define MOST_SLOTS    2
 #define MOST_BINDINGS (4 + 2 * MOST_SLOTS)
+#define SMALL_GROUP   32 // SwiftShader's vectors are of four
 
 // Rows, a table that is a buffer, and an input and an output for each slot are storage buffers. Two slots
 // take q and k; a kernel with more is slower on software devices, which run what other slots need in vain.
@@ -113,6 +114,19 @@ fail:
     return status;
 }
 
+// SwiftShader's lanes have more tokens where workgroups are small: whole tokens and whole vectors, so that no
+// lane is without.
+uint32_t rope2d_vulkan_vector_group(const rope2d_plan *plan) {
+    const uint32_t most = rope2d_vulkan_of(plan->device)->vector_group;
+    const uint32_t units = rope2d_plan_vectors(plan)->count;
+    uint32_t group = units;
+    if (!plan->device->has_long_runs || units == 0)
+        return most;
+    while (group < SMALL_GROUP || group % 4 != 0)
+        group += units;
+    return group < most ? group : most;
+}
+
 static uint32_t llvmpipe_flags(const struct vulkan_device *device) {
     if (!device->has_int64)
         return R_ORDER_FLAG;
@@ -131,7 +145,7 @@ static struct vulkan_variant make_variant(const rope2d_plan *plan, bool is_vecto
         flags |= rope2d_vulkan_keeps_order(&device->owner->info) ? llvmpipe_flags(device)
                                                                  : R_TOKENS_FLAG | R_SLOW_SHIFTS_FLAG;
     const struct vulkan_variant variant = {is_vector,
-                                           {is_vector ? device->vector_group : device->group_size,
+                                           {is_vector ? rope2d_vulkan_vector_group(plan) : device->group_size,
                                             (uint32_t)plan->in, (uint32_t)plan->out, flags}};
     return variant;
 }

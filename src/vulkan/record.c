@@ -35,7 +35,7 @@ static bool narrow(const rope2d_vulkan_binding *binding, const struct vulkan_dis
                    const rope2d_vulkan_range *range, rope2d_piece *piece) {
     const rope2d_stage_limits limits = {
         .group_size = binding->device->group_size,
-        .vector_group = binding->device->vector_group,
+        .vector_group = rope2d_vulkan_vector_group(binding->plan),
         .max_groups = binding->plan->device->info.max_groups,
     };
     const uint64_t piece_end = dispatch->piece.token_first + dispatch->piece.tokens;

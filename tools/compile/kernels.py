@@ -4,7 +4,8 @@ import collections
 
 TWO_ANGLES, HEAD_TABLE, ONE_AXIS, INTERLEAVED, EIGHT, FACTORED, TEXTURE, TWO_SLOTS = 1, 2, 4, 8, 32, 64, 128, 256
 CONVERTS = 512  # f16 by the device itself
-OPENCL_FLAGS = 127  # Vulkan's kernels have more
+RUN_AXIS = 32768
+OPENCL_FLAGS = 127 | RUN_AXIS  # Vulkan's kernels have more
 F32, F16, BF16 = 0, 1, 2
 
 Kernel = collections.namedtuple("Kernel", "name vector source to flags")
