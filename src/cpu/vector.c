@@ -33,7 +33,8 @@ bool rope2d_vector_suits(const rope2d_turn_kernel *kernel, const rope2d_pattern 
     return true;
 }
 
-// What a head costs, in steps of 32 bytes: a narrow kernel wins where it leaves less to do twice.
+// What a head costs, in steps of 32 bytes: a narrow kernel wins where it leaves less to do twice, unless it
+// is half a step of the wide one's interleaved pairs.
 static uint32_t cost(const rope2d_turn_kernel *kernel, const rope2d_pattern *pattern) {
     uint32_t steps = 0;
     for (uint32_t i = 0; i < pattern->pairs;) {
@@ -41,7 +42,9 @@ static uint32_t cost(const rope2d_turn_kernel *kernel, const rope2d_pattern *pat
         steps += (pairs + kernel->pairs - 1) / kernel->pairs;
         i += pairs;
     }
-    return kernel->bytes > 32 ? steps * (kernel->bytes / 32) : steps;
+    if (kernel->bytes <= 32)
+        return steps;
+    return steps * (kernel->bytes / 32) - (kernel->pairing == ROPE2D_KERNEL_INTERLEAVED);
 }
 
 // Where the types differ, heads of which all channels turn are f32 meanwhile.
