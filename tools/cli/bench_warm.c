@@ -67,11 +67,14 @@ static bool run_some(const struct bench_engine *engine, rope2d_element element, 
 static void time_element(const struct bench_engine *engine, rope2d_element element, const char *cache,
                          struct bench_warm *warm) {
     struct times first, tested, untested, parts;
+    char other[FOLDER_PATH_SIZE + 24]; // nobody proves an untested plan's conversions: it has another kernel
+    snprintf(other, sizeof other, "%s-untested", cache);
     *warm = (struct bench_warm){-1, -1, -1, -1};
     // The first has no cache, and leaves one.
     if (!run_one(engine, element, "tested", cache, &first) ||
         !run_some(engine, element, "tested", cache, &tested) ||
-        !run_some(engine, element, "untested", cache, &untested))
+        !run_one(engine, element, "untested", other, &first) ||
+        !run_some(engine, element, "untested", other, &untested))
         return;
     parts = tested;
     if (engine->ops->run_twice && !run_some(engine, element, "parts", cache, &parts))
