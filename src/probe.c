@@ -157,7 +157,10 @@ rope2d_status rope2d_edges_create(rope2d_probe *probe, const rope2d_plan *plan) 
     const uint32_t parts = plan->pattern.factors == 0 ? 1 : plan->pattern.factors;
     const uint32_t tokens = (ROPE2D_EDGE_PAIRS + plan->pattern.pairs - 1) / plan->pattern.pairs;
     *probe = (rope2d_probe){.tokens = tokens + tokens % 2, .heads = 2};
-    ROPE2D_TRY(create(probe, plan, ROPE2D_EDGE_ROWS * (uint64_t)probe->tokens, ROPE2D_EDGE_ROWS));
+    const uint64_t all = probe->tokens + probe->tokens / 2;
+    ROPE2D_TRY(create(probe, plan, all * ROPE2D_EDGE_ROWS / 2, ROPE2D_EDGE_ROWS));
+    probe->positions.batch = ROPE2D_EDGE_ROWS / 2;
+    probe->positions.tokens = all;
     rope2d_positions *positions = &probe->positions;
     for (uint64_t i = 0; i < positions->table_entries; i++) {
         const uint32_t column = (uint32_t)(i % positions->table_columns);
@@ -167,7 +170,7 @@ rope2d_status rope2d_edges_create(rope2d_probe *probe, const rope2d_plan *plan) 
         positions->table[2 * i + 1] = entry.y;
     }
     for (uint64_t i = 0; i < positions->row_count; i++)
-        positions->rows[i] = (int32_t)(i / axes / probe->tokens);
+        positions->rows[i] = (int32_t)(i / axes / all * 2 + (i / axes % all >= probe->tokens));
     return ROPE2D_OK;
 }
 

@@ -3,6 +3,7 @@
 // Runs a plan as its users will, on the inputs of probe.c, and compares with the portable path.
 #include "selftest.h"
 #include "backend.h"
+#include "edges.h"
 #include "kernels.h"
 
 #include <stdio.h>
@@ -15,8 +16,9 @@ typedef struct test {
     rope2d_probe probe;
     uint32_t in_size;
     uint32_t out_size;
-    uint64_t heads;    // of each buffer
-    uint64_t elements; // of each buffer
+    uint32_t batch;    // of the outputs, whose inputs are the same
+    uint64_t heads;    // of each
+    uint64_t elements; // of the inputs, and of each of the outputs
     unsigned char *in;
     unsigned char *out;
     unsigned char *expected; // NULL at the edges
@@ -27,17 +29,18 @@ static uint32_t stride_of(const test *t, bool single) {
     return (t->plan->pattern.head_dim + 1) / 2 * 2 + single;
 }
 
-static rope2d_status allocate(test *t, uint64_t heads, bool at_edges) {
+static rope2d_status allocate(test *t, uint64_t heads, uint32_t batch) {
     const rope2d_host *host = &t->plan->device->host;
     t->in_size = rope2d_element_size(t->plan->in);
     t->out_size = rope2d_element_size(t->plan->out);
+    t->batch = batch;
     t->heads = heads;
     t->elements = heads * stride_of(t, true) + 1;
     t->in = rope2d_allocate(host, t->elements, t->in_size);
-    t->out = rope2d_allocate(host, t->elements, t->out_size);
-    if (!at_edges)
+    t->out = rope2d_allocate(host, batch * t->elements, t->out_size);
+    if (batch == 1)
         t->expected = rope2d_allocate(host, t->elements, t->out_size);
-    if (!t->in || !t->out || (!t->expected && !at_edges))
+    if (!t->in || !t->out || (!t->expected && batch == 1))
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "no memory for the self-test");
     return ROPE2D_OK;
 }
@@ -48,7 +51,7 @@ static void clear(test *t) {
         t->plan->device->ops->positions_destroy(&t->probe.positions);
     rope2d_probe_destroy(&t->probe);
     rope2d_release(host, t->in, t->elements, t->in_size);
-    rope2d_release(host, t->out, t->elements, t->out_size);
+    rope2d_release(host, t->out, t->batch * t->elements, t->out_size);
     rope2d_release(host, t->expected, t->elements, t->out_size);
 }
 
@@ -130,10 +133,11 @@ static rope2d_status apply(const test *t, rope2d_apply_fn *by, unsigned char *ou
     const rope2d_checked_tensor tensor = {
         .heads = heads,
         .in = {t->in + (single ? t->in_size : 0), 0, (int64_t)heads * stride, stride},
-        .out = {out + (single ? t->out_size : 0), 0, (int64_t)heads * stride, stride},
+        .out = {out + (single ? t->out_size : 0), (int64_t)t->heads * stride, (int64_t)heads * stride,
+                stride},
     };
     const rope2d_work work = {
-        .batch = 1,
+        .batch = t->batch,
         .first_token = first_token,
         .tokens = t->heads / heads,
         .tensor_count = 1,
@@ -154,7 +158,7 @@ static rope2d_status run(const test *t, bool single, rope2d_differences *differe
 
 static rope2d_status run_all(test *t, rope2d_differences *differences) {
     ROPE2D_TRY(rope2d_probe_create(&t->probe, t->plan));
-    ROPE2D_TRY(allocate(t, 2 * (uint64_t)t->probe.tokens * t->probe.heads, false));
+    ROPE2D_TRY(allocate(t, 2 * (uint64_t)t->probe.tokens * t->probe.heads, 1));
     ROPE2D_TRY(t->plan->device->ops->positions_create(&t->probe.positions));
     fill(t);
     memset(t->expected, GUARD, (size_t)t->elements * t->out_size);
@@ -186,48 +190,33 @@ rope2d_status rope2d_self_test(const rope2d_plan *plan, rope2d_exactness *exactn
 
 // ------------------------------------------------------------------------------------- conversions of f16
 
-// Of what the portable path makes of the edges. To make that anew takes ten times as long as the device does.
-static const uint64_t edge_hashes[ROPE2D_ELEMENT_COUNT][ROPE2D_ELEMENT_COUNT] = {
-    [ROPE2D_F32] = {[ROPE2D_F16] = 0x722c9381624d3ba4u},
-    [ROPE2D_F16] = {[ROPE2D_F32] = 0xfb500ccf9695b04cu,
-                    [ROPE2D_F16] = 0x722c9381624d3ba4u,
-                    [ROPE2D_BF16] = 0x4eba9b99aea2fda9u},
-    [ROPE2D_BF16] = {[ROPE2D_F16] = 0xbf87581b42f02b88u},
-};
-
-// The outputs of a table row's pairs, in order, whatever the pattern; NaNs are alike. Each step can be
-// undone: one other bit makes another hash.
-static uint64_t hash_edges(const test *t, uint64_t hash) {
+static void fill_edges(const test *t) {
     const rope2d_pattern *pattern = &t->plan->pattern;
-    uint32_t pair = 0;
-    for (uint64_t at = 0; pair < ROPE2D_EDGE_PAIRS; at += stride_of(t, false))
-        for (uint32_t i = 0; i < pattern->pairs && pair < ROPE2D_EDGE_PAIRS; i++, pair++) {
-            const uint32_t lo = get(t, t->out, at + pattern->lo[i]);
-            const uint32_t hi = get(t, t->out, at + pattern->hi[i]);
-            hash ^= is_nan(t->plan->out, lo) ? UINT32_MAX : lo;
-            hash ^= (uint64_t)(is_nan(t->plan->out, hi) ? UINT32_MAX : hi) << 32;
-            hash *= 0x9e3779b97f4a7c15u;
-            hash ^= hash >> 32;
+    for (uint32_t first = 0; first < ROPE2D_EDGE_PAIRS; first += pattern->pairs) {
+        const uint64_t at = (uint64_t)(first / pattern->pairs) * stride_of(t, false);
+        for (uint32_t pair = 0; pair < pattern->pairs && first + pair < ROPE2D_EDGE_PAIRS; pair++) {
+            const uint32_t edge = first + rope2d_edge_order(t->plan, pair);
+            put_pair(t, at, pair, rope2d_edge(t->plan, edge), rope2d_edge(t->plan, edge * 40503u));
         }
-    return hash;
+    }
 }
 
-// The same inputs for each row of the table, whose tokens have one head and two by turns.
+// The same inputs for each row of the table: first for those whose tokens have one head, then for those of
+// two.
 static rope2d_status run_edges(test *t, bool *are_equal) {
-    const rope2d_pattern *pattern = &t->plan->pattern;
-    uint64_t hash = 0;
+    const uint32_t stride = stride_of(t, false);
+    rope2d_edge_hash hash = {{0}};
     ROPE2D_TRY(rope2d_edges_create(&t->probe, t->plan));
-    ROPE2D_TRY(allocate(t, t->probe.tokens, true));
+    ROPE2D_TRY(allocate(t, t->probe.tokens, ROPE2D_EDGE_ROWS / 2));
     ROPE2D_TRY(t->plan->device->ops->positions_create(&t->probe.positions));
-    for (uint32_t i = 0; i < ROPE2D_EDGE_PAIRS; i++)
-        put_pair(t, (uint64_t)(i / pattern->pairs) * stride_of(t, false), i % pattern->pairs,
-                 rope2d_edge(t->plan, i), rope2d_edge(t->plan, i * 40503u));
-    for (uint32_t row = 0; row < ROPE2D_EDGE_ROWS; row++) {
-        ROPE2D_TRY(apply(t, t->plan->device->ops->apply, t->out, (uint64_t)row * t->probe.tokens, 1 + row % 2,
-                         false));
-        hash = hash_edges(t, hash);
+    fill_edges(t);
+    for (uint32_t heads = 1; heads <= 2; heads++) {
+        ROPE2D_TRY(apply(t, t->plan->device->ops->apply, t->out, (heads - 1) * t->heads, heads, false));
+        for (uint32_t i = 0; i < t->batch; i++)
+            rope2d_edge_hash_add(&hash, t->plan, t->out + i * t->heads * stride * t->out_size, stride,
+                                 ROPE2D_EDGE_PAIRS);
     }
-    *are_equal = hash == edge_hashes[t->plan->in][t->plan->out];
+    *are_equal = rope2d_edge_hash_is_right(&hash, t->plan);
     return ROPE2D_OK;
 }
 

@@ -19,8 +19,9 @@ typedef struct rope2d_probe {
 rope2d_status rope2d_probe_create(rope2d_probe *probe, const rope2d_plan *plan);
 void rope2d_probe_destroy(rope2d_probe *probe);
 
-// Others, in one set: a table that takes all f16 to what lies between them. Each row has as many tokens as it
-// takes for all pairs, and an even number.
+// Others, in one set: a table that takes all f16 to what lies between them. Of each row as many tokens of one
+// head as it takes for all pairs, and an even number, or half as many of two heads: in each batch element
+// first the former of one row, then the latter of the next.
 enum { ROPE2D_EDGE_ROWS = 8, ROPE2D_EDGE_PAIRS = 65536 }; // of each row: 2^20 outputs in all
 rope2d_status rope2d_edges_create(rope2d_probe *probe, const rope2d_plan *plan);
 // The bits, of the plan's input type, of an f16 modulo 2^16.

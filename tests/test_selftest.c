@@ -3,6 +3,7 @@
 // tenth of the outputs; and one without.
 #include "check.h"
 #include "backend.h"
+#include "edges.h"
 #include "oracle_number.h"
 #include "selftest.h"
 
@@ -112,22 +113,33 @@ static void rotate_head(const struct head *h) {
         store(h, p->head_dim, 1.0);
 }
 
+static size_t place(const rope2d_span *span, uint64_t batch, uint64_t token, uint32_t number) {
+    return batch * (size_t)span->batch_stride + token * (size_t)span->token_stride +
+           number * (size_t)span->head_stride;
+}
+
+static void rotate_token(const rope2d_plan *plan, const rope2d_positions *positions, const rope2d_work *work,
+                         uint64_t batch, uint64_t token) {
+    const rope2d_checked_tensor *t = work->tensors;
+    const uint64_t row = (positions->batch > 1 ? batch * positions->tokens : 0) + work->first_token + token;
+    for (uint32_t number = 0; number < t->heads; number++) {
+        const struct head head = {
+            .plan = plan,
+            .positions = positions,
+            .in = t->in.first + place(&t->in, batch, token, number) * rope2d_element_size(plan->in),
+            .out = t->out.first + place(&t->out, batch, token, number) * rope2d_element_size(plan->out),
+            .rows = positions->rows + row * plan->pattern.row_axes,
+            .number = number,
+        };
+        rotate_head(&head);
+    }
+}
+
 static rope2d_status faulty_apply(const rope2d_plan *plan, const rope2d_positions *positions,
                                   const rope2d_work *work) {
-    const rope2d_checked_tensor *t = work->tensors;
-    for (uint64_t n = 0; n < work->tokens && fault_now != STUCK; n++)
-        for (uint32_t number = 0; number < t->heads; number++) {
-            const size_t at = n * (size_t)t->in.token_stride + number * (size_t)t->in.head_stride;
-            const struct head head = {
-                .plan = plan,
-                .positions = positions,
-                .in = t->in.first + at * rope2d_element_size(plan->in),
-                .out = t->out.first + at * rope2d_element_size(plan->out),
-                .rows = positions->rows + (work->first_token + n) * plan->pattern.row_axes,
-                .number = number,
-            };
-            rotate_head(&head);
-        }
+    for (uint64_t batch = 0; batch < work->batch; batch++)
+        for (uint64_t n = 0; n < work->tokens && fault_now != STUCK; n++)
+            rotate_token(plan, positions, work, batch, n);
     return ROPE2D_OK;
 }
 
@@ -244,14 +256,71 @@ static void test_all_edges(rope2d_device *device) {
     spec.head_dim = 64;
     spec.freqs_hi = freqs + 40;
     test_edges(device, &spec, NONE, "half, two angles");
+    spec.head_dim = 12;
+    spec.freqs_hi = NULL;
+    test_edges(device, &spec, NONE, "half, six pairs");
+    spec.pairing = ROPE2D_PAIRING_INTERLEAVED;
+    test_edges(device, &spec, NONE, "interleaved, six pairs");
+}
+
+// ---------------------------------------------------------------------------------------------------- the
+// hash
+
+enum { HASHED = 40 }; // pairs of heads of eight
+
+static rope2d_edge_hash hash_of(const rope2d_plan *plan, const unsigned char *outputs) {
+    rope2d_edge_hash hash = {{0}};
+    rope2d_edge_hash_add(&hash, plan, outputs, 16, HASHED);
+    return hash;
+}
+
+static bool same(const rope2d_edge_hash *a, const rope2d_edge_hash *b) {
+    return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+// Each bit of each output, but that NaNs are alike.
+static void test_hash(const rope2d_plan *plan) {
+    const uint32_t size = rope2d_element_size(plan->out);
+    unsigned char outputs[2 * HASHED * sizeof(float)];
+    memset(outputs, 0x11, sizeof(outputs));
+    const rope2d_edge_hash sound = hash_of(plan, outputs);
+    uint32_t alike = 0;
+    for (uint32_t bit = 0; bit < 2 * HASHED * 8 * size; bit++) {
+        outputs[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        const rope2d_edge_hash other = hash_of(plan, outputs);
+        outputs[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        alike += same(&other, &sound);
+    }
+    CHECK(alike == 0, "edges, outputs of type %u: %u bits are not seen", (unsigned)plan->out, alike);
+    memset(outputs + size, 0xff, size);
+    const rope2d_edge_hash nan = hash_of(plan, outputs);
+    outputs[size] ^= 1; // little-endian
+    outputs[2 * size - 1] ^= 0x80;
+    const rope2d_edge_hash other = hash_of(plan, outputs);
+    CHECK(!same(&nan, &sound) && same(&nan, &other), "edges, NaNs of type %u", (unsigned)plan->out);
+}
+
+static void test_hashes(rope2d_device *device) {
+    static const float freqs[8] = {0.25f};
+    rope2d_spec spec = {.struct_size = sizeof(spec), .head_dim = 16, .axes = 1, .freqs = freqs};
+    for (unsigned i = 0; i < 2 * ROPE2D_ELEMENT_COUNT; i++) {
+        rope2d_plan *plan = NULL;
+        spec.pairing = i % 2 ? ROPE2D_PAIRING_INTERLEAVED : ROPE2D_PAIRING_HALF;
+        CHECK(make_plan(device, &spec, i / 2, &plan) == ROPE2D_OK, "no plan");
+        if (plan)
+            test_hash(plan);
+        rope2d_plan_destroy(plan);
+    }
 }
 
 int main(void) {
     rope2d_device_params params = {.struct_size = sizeof(params), .flags = ROPE2D_DEVICE_PORTABLE};
     rope2d_device *device = NULL;
     CHECK(rope2d_device_create(&params, &device) == ROPE2D_OK, "no portable device");
-    if (device)
+    if (device) {
         test_all_edges(device);
+        test_hashes(device);
+    }
     rope2d_device_destroy(device);
     params.flags = 0;
     if (rope2d_device_create(&params, &device) == ROPE2D_OK) {
