@@ -86,16 +86,14 @@ static void test_scene(partition_scene *s) {
     partition_release(s);
 }
 
-static void test_partitions(const char *kind, uint32_t flags, uint32_t ahead_bytes) {
+static void test_partitions(const char *kind, uint32_t flags) {
     const rope2d_host host = {.struct_size = sizeof(host), .parallel_for = backwards, .threads = 3};
     const rope2d_device_params params = {.struct_size = sizeof(params), .flags = flags, .host = &host};
     rope2d_device *device = NULL;
     if (!CHECK(rope2d_device_create(&params, &device) == ROPE2D_OK, "%s: device", kind))
         return;
-    if (flags == 0) { // large tensors then go past the caches, and small parts of them do not
+    if (flags == 0) // large tensors then go past the caches, and small parts of them do not
         ((rope2d_cpu *)device->impl)->last_cache = 512 << 10;
-        ((rope2d_cpu *)device->impl)->ahead_bytes = ahead_bytes;
-    }
     for (uint32_t i = 0; i < 3 * 2 * 2 * 2 * SEEDS; i++) {
         partition_scene s = {.kind = kind,
                              .device = device,
@@ -211,8 +209,7 @@ static void test_threads(void) {
 
 int main(void) {
     test_threads(); // first: nothing has started any
-    test_partitions("default", 0, 0);
-    test_partitions("asking ahead", 0, 2816);
-    test_partitions("portable", ROPE2D_DEVICE_PORTABLE, 0);
+    test_partitions("default", 0);
+    test_partitions("portable", ROPE2D_DEVICE_PORTABLE);
     return check_finish();
 }

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// q and k of one head each, larger than a core's cache, which the CPU turns as one tensor of two heads: the
-// bits of the portable path, for a number of tokens that no tile divides and tokens that do not rotate.
+// q and k larger than a core's cache, of one head each, which the CPU turns as one tensor of two heads, and
+// of four; of its own last cache or a small one, past which outputs go; asking for lines ahead or not, as
+// processors do not all do: the bits of the portable path, for a number of tokens that no tile divides and
+// tokens that do not rotate.
 #include "apply_once.h"
 #include "check.h"
+#include "cpu/device.h"
+#include "internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOKENS = 6143, DIM = 256, COLUMNS = 83, PLACES = 4 };
+enum { TOKENS = 6143, CHANNELS = 256, COLUMNS = 83, PLACES = 4 };
 
-static const size_t tensor_bytes = (size_t)TOKENS * DIM * sizeof(float);
+static const size_t tensor_bytes = (size_t)TOKENS * CHANNELS * sizeof(float);
 
 static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *types, bool in_place,
                             unsigned char *from, unsigned char *to) {
@@ -28,8 +32,10 @@ static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *typ
                                           .unrotated_count = 3};
     rope2d_tensor tensors[2];
     for (int i = 0; i < 2; i++) {
-        const rope2d_view in = {from, 2 * tensor_bytes, i * tensor_bytes, (int64_t)TOKENS * DIM, DIM, DIM};
-        tensors[i] = (rope2d_tensor){.heads = 1, .in = in, .out = in};
+        const uint32_t dim = types->spec->head_dim;
+        const rope2d_view in = {
+            from, 2 * tensor_bytes, i * tensor_bytes, (int64_t)TOKENS * CHANNELS, CHANNELS, dim};
+        tensors[i] = (rope2d_tensor){.heads = CHANNELS / dim, .in = in, .out = in};
         tensors[i].out.base = in_place ? from : to;
     }
     const rope2d_apply_params all = {sizeof(all), 1, 0, TOKENS, 2, tensors};
@@ -60,12 +66,31 @@ static void compare(rope2d_device *device, rope2d_device *portable, const rope2d
           rope2d_status_name(wanted));
     for (int i = 0; i < 2; i++)
         CHECK(memcmp(memory[i], memory[2 + i], 2 * tensor_bytes) == 0,
-              "pairing %d, type %d%s: the portable path's bits", (int)types->spec->pairing, (int)types->in,
-              in_place ? ", in place" : "");
+              "%u channels, pairing %d, type %d%s, %u bytes ahead: the portable path's bits",
+              types->spec->head_dim, (int)types->spec->pairing, (int)types->in, in_place ? ", in place" : "",
+              ((rope2d_cpu *)device->impl)->ahead_bytes);
+}
+
+static void compare_all(rope2d_device *device, rope2d_device *portable, uint32_t dim,
+                        unsigned char *const memory[PLACES]) {
+    float freqs[CHANNELS] = {0};
+    const uint32_t pairs = dim / 2;
+    for (uint32_t i = 0; i < pairs; i++)
+        freqs[(2 * i < pairs ? 0 : pairs) + i] = 1.0f / (float)(i % (pairs / 2) + 1);
+    for (int i = 0; i < 12; i++) {
+        static const rope2d_element elements[] = {ROPE2D_F32, ROPE2D_F16, ROPE2D_BF16};
+        const rope2d_spec spec = {.struct_size = sizeof(spec),
+                                  .head_dim = dim,
+                                  .axes = 2,
+                                  .pairing = i % 2 ? ROPE2D_PAIRING_HALF : ROPE2D_PAIRING_INTERLEAVED,
+                                  .freqs = freqs};
+        const rope2d_plan_params types = {
+            .struct_size = sizeof(types), .spec = &spec, .in = elements[i / 4], .out = elements[i / 4]};
+        compare(device, portable, &types, i / 2 % 2, memory);
+    }
 }
 
 int main(void) {
-    static float freqs[2][DIM / 2];
     const rope2d_device_params usual = {.struct_size = sizeof(usual)};
     const rope2d_device_params own = {.struct_size = sizeof(own), .flags = ROPE2D_DEVICE_PORTABLE};
     rope2d_device *device = NULL;
@@ -77,19 +102,15 @@ int main(void) {
         memory[i] = malloc(2 * tensor_bytes);
         is_ready = is_ready && memory[i];
     }
-    CHECK(is_ready, "the CPU and memory");
-    for (int i = 0; i < DIM / 2; i++)
-        freqs[i >= DIM / 4][i] = 1.0f / (float)(i % (DIM / 4) + 1);
-    for (int i = 0; i < 12 && is_ready; i++) {
-        static const rope2d_element elements[] = {ROPE2D_F32, ROPE2D_F16, ROPE2D_BF16};
-        const rope2d_spec spec = {.struct_size = sizeof(spec),
-                                  .head_dim = DIM,
-                                  .axes = 2,
-                                  .pairing = i % 2 ? ROPE2D_PAIRING_HALF : ROPE2D_PAIRING_INTERLEAVED,
-                                  .freqs = freqs[0]};
-        const rope2d_plan_params types = {
-            .struct_size = sizeof(types), .spec = &spec, .in = elements[i / 4], .out = elements[i / 4]};
-        compare(device, portable, &types, i / 2 % 2, memory);
+    if (CHECK(is_ready, "the CPU and memory")) {
+        rope2d_cpu *cpu = device->impl;
+        compare_all(device, portable, CHANNELS, memory);
+        cpu->last_cache = 512 << 10;
+        cpu->ahead_bytes = 0;
+        compare_all(device, portable, CHANNELS, memory);
+        cpu->ahead_bytes = 2816;
+        compare_all(device, portable, CHANNELS, memory);
+        compare_all(device, portable, CHANNELS / 4, memory);
     }
     for (int i = 0; i < PLACES; i++)
         free(memory[i]);
