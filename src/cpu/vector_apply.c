@@ -96,12 +96,13 @@ static bool lies_in_order(const rope2d_turn *t, size_t head_bytes, bool is_joine
 // between, the same head of a later token.
 static void ask_ahead(const heads_tile *tile, rope2d_turn *t, bool by_heads) {
     const rope2d_cpu_job *job = tile->job;
-    const uint64_t tokens =
-        by_heads ? tile->tokens : job->ahead_bytes / ((uint64_t)job->head_bytes * t->inner);
     t->fetched = (ptrdiff_t)job->vector->fetched;
-    t->ahead = lies_in_order(t, job->head_bytes, tile->is_joined)
-                   ? (ptrdiff_t)job->ahead_bytes
-                   : t->in_outer * (tokens > 0 ? (ptrdiff_t)tokens : 1);
+    t->ahead = (ptrdiff_t)job->ahead_bytes;
+    if (!lies_in_order(t, job->head_bytes, tile->is_joined)) {
+        const uint64_t tokens =
+            by_heads ? tile->tokens : job->ahead_bytes / ((uint64_t)job->head_bytes * t->inner);
+        t->ahead = t->in_outer * (tokens > 0 ? (ptrdiff_t)tokens : 1);
+    }
 }
 
 // Tokens of a tile, each with one table for all its heads, in the order in which they lie in memory; or
@@ -236,20 +237,14 @@ static uint32_t rotate_tokens(heads_tile *tile, uint64_t most, rope2d_tables *t)
     return tile->tokens;
 }
 
-static void tokens_with(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensors,
-                        uint32_t tensor_count, uint64_t begin, uint64_t end, rope2d_tables *t) {
-    const uint64_t tokens = job->work->tokens;
+// Of the tile's tensors.
+static void tokens_with(heads_tile *tile, uint64_t begin, uint64_t end, rope2d_tables *t) {
+    const uint64_t tokens = tile->job->work->tokens;
     for (uint64_t at = begin; at < end;) {
-        heads_tile tile = {
-            .job = job,
-            .tensors = tensors,
-            .tensor_count = tensor_count,
-            .is_joined = tensors == &t->joined,
-            .batch = at / tokens,
-            .token = at % tokens,
-        };
-        const uint64_t here = tokens - tile.token;
-        at += rotate_tokens(&tile, end - at < here ? end - at : here, t);
+        tile->batch = at / tokens;
+        tile->token = at % tokens;
+        const uint64_t here = tokens - tile->token;
+        at += rotate_tokens(tile, end - at < here ? end - at : here, t);
     }
 }
 
@@ -286,10 +281,11 @@ static bool join(const rope2d_cpu_job *job, rope2d_checked_tensor *joined) {
 
 void rope2d_vector_tokens(const rope2d_cpu_job *job, uint64_t begin, uint64_t end) {
     rope2d_tables t;
-    if (join(job, &t.joined))
-        tokens_with(job, &t.joined, 1, begin, end, &t);
-    else
-        tokens_with(job, job->work->tensors, job->work->tensor_count, begin, end, &t);
+    rope2d_checked_tensor joined;
+    heads_tile tile = {.job = job, .is_joined = join(job, &joined)};
+    tile.tensors = tile.is_joined ? &joined : job->work->tensors;
+    tile.tensor_count = tile.is_joined ? 1 : job->work->tensor_count;
+    tokens_with(&tile, begin, end, &t);
 }
 
 // Heads `first` to `last` of one token.
@@ -322,6 +318,7 @@ void rope2d_vector_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor 
     const uint64_t whole = first + (begin % heads != 0);
     if (whole > first)
         heads_with(job, tensor, first, begin % heads, heads, &t);
-    tokens_with(job, tensor, 1, whole, last, &t);
+    heads_tile tile = {.job = job, .tensors = tensor, .tensor_count = 1};
+    tokens_with(&tile, whole, last, &t);
     heads_with(job, tensor, last, 0, end % heads, &t);
 }

@@ -13,7 +13,6 @@ typedef struct rope2d_pair_entry {
 typedef struct rope2d_tables {
     const float *steps[ROPE2D_TILE_POINTERS];      // [table][step_count]
     rope2d_pair_entry mixed[ROPE2D_MIXED_ENTRIES]; // of all tables
-    rope2d_checked_tensor joined;
 } rope2d_tables;
 
 // The tables of `count` tokens, of which `rows` has the row numbers, for one head; or with `by_head`, those
