@@ -10,7 +10,7 @@
 #define ENOUGH_ROUNDS 64u
 #define ENOUGH_GROUPS 16u
 // Where lanes do not keep order, what one has of all its tokens: 32 pages. The next lanes have what lies
-// beside, and of more pages processors do not remember to fetch it ahead.
+// beside; of more pages it is waited for, as if the processor fetched no more of them ahead.
 #define NEAR_BYTES  (128u * 1024)
 #define LEAST_STEPS 4u
 

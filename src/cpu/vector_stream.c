@@ -30,7 +30,8 @@ static void turn(const rope2d_vector *v, const rope2d_turn *t, bool in_place) {
 // Heads with one table into memory that stays in the cache, and from there past it, in the order in which
 // they lie: kernels write lo and hi in turns, which would leave lines half written.
 static void turn_past_caches(const rope2d_cpu_job *job, const rope2d_turn *t) {
-    // What takes long to turn has memory wait meanwhile, unless the kernel asks.
+    // What lies in order, by bytes. What takes long to turn has memory wait meanwhile, unless the kernel
+    // asks.
     const bool asks = t->fetched != 0 && t->ahead == (ptrdiff_t)job->ahead_bytes &&
                       job->plan->in == ROPE2D_F32 && job->head_bytes <= PIECE_BYTES;
     const bool is_wide = job->vector->kernel->isa != ROPE2D_ISA_SSE2;
