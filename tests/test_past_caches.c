@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// q and k larger than a core's cache, of one head each, which the CPU turns as one tensor of two heads, and
-// of four; of its own last cache or a small one, past which outputs go; asking for lines ahead or not, as
-// processors do not all do: the bits of the portable path, for a number of tokens that no tile divides and
-// tokens that do not rotate.
+// q and k larger than a core's cache, of one head each, which the CPU turns as one tensor of two heads, of
+// four, and of eight that take several blocks of a kernel; of its own last cache or a small one, past which
+// outputs go; asking for lines ahead or not, as processors do not all do: the bits of the portable path, for
+// a number of tokens that no tile divides and tokens that do not rotate. All in place, all elsewhere, or of
+// three the first in place and both others elsewhere, as a kernel could go on from one to the next.
 #include "apply_once.h"
 #include "check.h"
 #include "cpu/device.h"
@@ -12,40 +13,52 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOKENS = 6143, CHANNELS = 256, COLUMNS = 83, PLACES = 4 };
+enum { TOKENS = 6143, CHANNELS = 256, COLUMNS = 83, PLACES = 4, TENSORS = 3 };
 
+typedef enum where { ELSEWHERE, IN_PLACE, FIRST_IN_PLACE } where;
+
+// Of one head; several have fewer tokens in the same memory.
 static const size_t tensor_bytes = (size_t)TOKENS * CHANNELS * sizeof(float);
 
-static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *types, bool in_place,
+// Heads of the first tensor, and of the others, which then have room between their tokens.
+typedef struct counts {
+    uint32_t first;
+    uint32_t others;
+} counts;
+
+static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *types, counts heads, where place,
                             unsigned char *from, unsigned char *to) {
+    const uint32_t count = place == FIRST_IN_PLACE ? 3 : 2;
+    const uint32_t dim = types->spec->head_dim;
+    const uint64_t tokens = (uint64_t)TOKENS * CHANNELS / heads.first / dim;
     static float yx[TOKENS][2];
     for (int t = 0; t < TOKENS; t++) {
         yx[t][0] = (float)(t / COLUMNS);
         yx[t][1] = (float)(t % COLUMNS);
     }
-    const rope2d_range unrotated[] = {{0, 3}, {700, 733}, {4001, 4002}};
+    const rope2d_range unrotated[] = {{0, 3}, {700, 733}, {1401, 1402}};
     const rope2d_positions_params grid = {.struct_size = sizeof(grid),
                                           .spec = types->spec,
-                                          .tokens = TOKENS,
+                                          .tokens = tokens,
                                           .coordinates = yx[0],
                                           .unrotated = unrotated,
                                           .unrotated_count = 3};
-    rope2d_tensor tensors[2];
-    for (int i = 0; i < 2; i++) {
-        const uint32_t dim = types->spec->head_dim;
+    rope2d_tensor tensors[TENSORS];
+    for (uint32_t i = 0; i < count; i++) {
         const rope2d_view in = {
-            from, 2 * tensor_bytes, i * tensor_bytes, (int64_t)TOKENS * CHANNELS, CHANNELS, dim};
-        tensors[i] = (rope2d_tensor){.heads = CHANNELS / dim, .in = in, .out = in};
-        tensors[i].out.base = in_place ? from : to;
+            from, TENSORS * tensor_bytes, i * tensor_bytes, (int64_t)TOKENS * CHANNELS, heads.first * dim,
+            dim};
+        tensors[i] = (rope2d_tensor){.heads = i == 0 ? heads.first : heads.others, .in = in, .out = in};
+        tensors[i].out.base = place == IN_PLACE || (place == FIRST_IN_PLACE && i == 0) ? from : to;
     }
-    const rope2d_apply_params all = {sizeof(all), 1, 0, TOKENS, 2, tensors};
+    const rope2d_apply_params all = {sizeof(all), 1, 0, tokens, count, tensors};
     return apply_once(device, types, &grid, &all);
 }
 
 // Halves between 2^-6 and 2^2, whatever the type makes of them: no subnormal comes of these.
 static void fill(unsigned char *memory) {
     uint32_t state = 1;
-    for (size_t i = 0; i < 2 * tensor_bytes; i += sizeof(uint16_t)) {
+    for (size_t i = 0; i < TENSORS * tensor_bytes; i += sizeof(uint16_t)) {
         state = state * 1664525u + 1013904223u;
         const uint16_t half = (uint16_t)((state >> 16 & 0x8000u) | (0x2400u + (state >> 8) % 0x2000u));
         memcpy(memory + i, &half, sizeof(half));
@@ -53,31 +66,33 @@ static void fill(unsigned char *memory) {
 }
 
 static void compare(rope2d_device *device, rope2d_device *portable, const rope2d_plan_params *types,
-                    bool in_place, unsigned char *const memory[PLACES]) {
+                    counts heads, where place, unsigned char *const memory[PLACES]) {
+    static const char *const names[] = {"", ", in place", ", the first in place"};
     for (int i = 0; i < PLACES; i++) {
         if (i % 2 == 0)
             fill(memory[i]);
         else
-            memset(memory[i], 0, 2 * tensor_bytes);
+            memset(memory[i], 0, TENSORS * tensor_bytes);
     }
-    const rope2d_status seen = rotate(device, types, in_place, memory[0], memory[1]);
-    const rope2d_status wanted = rotate(portable, types, in_place, memory[2], memory[3]);
+    const rope2d_status seen = rotate(device, types, heads, place, memory[0], memory[1]);
+    const rope2d_status wanted = rotate(portable, types, heads, place, memory[2], memory[3]);
     CHECK(seen == ROPE2D_OK && wanted == ROPE2D_OK, "%s and %s", rope2d_status_name(seen),
           rope2d_status_name(wanted));
     for (int i = 0; i < 2; i++)
-        CHECK(memcmp(memory[i], memory[2 + i], 2 * tensor_bytes) == 0,
-              "%u channels, pairing %d, type %d%s, %u bytes ahead: the portable path's bits",
-              types->spec->head_dim, (int)types->spec->pairing, (int)types->in, in_place ? ", in place" : "",
-              ((rope2d_cpu *)device->impl)->ahead_bytes);
+        CHECK(
+            memcmp(memory[i], memory[2 + i], TENSORS * tensor_bytes) == 0,
+            "%u and %u heads of %u channels, pairing %d, type %d%s, %u bytes ahead: the portable path's bits",
+            heads.first, heads.others, types->spec->head_dim, (int)types->spec->pairing, (int)types->in,
+            names[place], ((rope2d_cpu *)device->impl)->ahead_bytes);
 }
 
-static void compare_all(rope2d_device *device, rope2d_device *portable, uint32_t dim,
+static void compare_all(rope2d_device *device, rope2d_device *portable, counts heads, uint32_t dim,
                         unsigned char *const memory[PLACES]) {
     float freqs[CHANNELS] = {0};
     const uint32_t pairs = dim / 2;
     for (uint32_t i = 0; i < pairs; i++)
         freqs[(2 * i < pairs ? 0 : pairs) + i] = 1.0f / (float)(i % (pairs / 2) + 1);
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < 18; i++) {
         static const rope2d_element elements[] = {ROPE2D_F32, ROPE2D_F16, ROPE2D_BF16};
         const rope2d_spec spec = {.struct_size = sizeof(spec),
                                   .head_dim = dim,
@@ -85,13 +100,15 @@ static void compare_all(rope2d_device *device, rope2d_device *portable, uint32_t
                                   .pairing = i % 2 ? ROPE2D_PAIRING_HALF : ROPE2D_PAIRING_INTERLEAVED,
                                   .freqs = freqs};
         const rope2d_plan_params types = {
-            .struct_size = sizeof(types), .spec = &spec, .in = elements[i / 4], .out = elements[i / 4]};
-        compare(device, portable, &types, i / 2 % 2, memory);
+            .struct_size = sizeof(types), .spec = &spec, .in = elements[i / 6], .out = elements[i / 6]};
+        compare(device, portable, &types, heads, (where)(i / 2 % 3), memory);
     }
 }
 
 int main(void) {
-    const rope2d_device_params usual = {.struct_size = sizeof(usual)};
+    // Few enough that what each has is larger than a cache of its own.
+    const rope2d_host host = {.struct_size = sizeof(host), .threads = 2};
+    const rope2d_device_params usual = {.struct_size = sizeof(usual), .host = &host};
     const rope2d_device_params own = {.struct_size = sizeof(own), .flags = ROPE2D_DEVICE_PORTABLE};
     rope2d_device *device = NULL;
     rope2d_device *portable = NULL;
@@ -99,18 +116,20 @@ int main(void) {
     bool is_ready = rope2d_device_create(&usual, &device) == ROPE2D_OK &&
                     rope2d_device_create(&own, &portable) == ROPE2D_OK;
     for (int i = 0; i < PLACES; i++) {
-        memory[i] = malloc(2 * tensor_bytes);
+        memory[i] = malloc(TENSORS * tensor_bytes);
         is_ready = is_ready && memory[i];
     }
     if (CHECK(is_ready, "the CPU and memory")) {
         rope2d_cpu *cpu = device->impl;
-        compare_all(device, portable, CHANNELS, memory);
+        compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
         cpu->last_cache = 512 << 10;
         cpu->ahead_bytes = 0;
-        compare_all(device, portable, CHANNELS, memory);
+        compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
         cpu->ahead_bytes = 2816;
-        compare_all(device, portable, CHANNELS, memory);
-        compare_all(device, portable, CHANNELS / 4, memory);
+        compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
+        compare_all(device, portable, (counts){4, 4}, CHANNELS / 4, memory);
+        for (uint32_t others = 2; others <= 8; others += 3)
+            compare_all(device, portable, (counts){8, others}, CHANNELS / 2, memory);
     }
     for (int i = 0; i < PLACES; i++)
         free(memory[i]);

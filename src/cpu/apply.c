@@ -141,10 +141,14 @@ void rope2d_cpu_job_fill(job *j) {
     j->head_bytes = pattern->head_dim * rope2d_element_size(plan->out);
     j->streams = j->vector && is_past_caches(j);
     const uint64_t tokens = tokens_of(j->work);
-    j->by_tokens = j->vector && (j->is_small || j->heads <= FEW_HEADS * tokens) &&
-                   tokens >= (uint64_t)MIN_TOKENS * j->tasks;
     if (j->vector && !j->is_small) // the portable path serves devices of other backends as well
         j->ahead_bytes = ((const rope2d_cpu *)plan->device->impl)->ahead_bytes;
+    // What is streamed is in order where one tensor follows the other.
+    const rope2d_checked_tensor *first = &j->work->tensors[0];
+    j->in_turns = j->ahead_bytes > 0 && (!j->streams || first->in_place) &&
+                  first->in.head_stride <= first->in.token_stride;
+    j->by_tokens = j->vector && (j->is_small || j->in_turns || j->heads <= FEW_HEADS * tokens) &&
+                   tokens >= (uint64_t)MIN_TOKENS * j->tasks;
     j->fetches = j->by_tokens && !j->is_small && j->ahead_bytes == 0;
 }
 

@@ -22,6 +22,7 @@ typedef struct rope2d_cpu_job {
     bool streams;         // outputs that are not in place go past the caches
     bool is_small;        // fits the threads' own caches
     bool by_tokens;       // a task is a range of tokens of all tensors, so that tables are found once
+    bool in_turns;        // past the caches, a token's heads of one tensor, then of the next
     bool fetches;         // asks for a token's heads ahead of the kernel
     uint32_t ahead_bytes; // how far ahead the kernel asks for heads; 0: not at all
 } rope2d_cpu_job;

@@ -39,7 +39,7 @@ typedef struct rope2d_turn {
     uint32_t block_count;
     uint32_t steps; // of all blocks
     // Where the heads of a second tensor follow: 1 more than they are, and how far they are from the first's
-    // end.
+    // end. A group is then all heads of both, or divides the first's and is no more than the second's.
     uint32_t jump;
     ptrdiff_t in_jump;
     ptrdiff_t out_jump;
@@ -47,6 +47,7 @@ typedef struct rope2d_turn {
     // none.
     ptrdiff_t fetched; // whole lines
     ptrdiff_t ahead;
+    bool in_order; // what is asked for is what follows, some bytes later
 } rope2d_turn;
 
 typedef void rope2d_turn_fn(const rope2d_turn *turn);

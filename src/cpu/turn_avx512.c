@@ -98,13 +98,11 @@ OP HALF odd(WORDS w) {
 // Upper halves, each one more where the lower half is more than 0x8000, or is that and the upper half odd. A
 // NaN's lower half is zero, since it comes from a bf16 or is the processor's own.
 OP WORDS joined(HALF e, HALF o) {
-    const WORDS low_halves =
-        _mm256_setr_epi32(0x100000, 0x120002, 0x140004, 0x160006, 0x180008, 0x1a000a, 0x1c000c, 0x1e000e);
     const WORDS ones = _mm256_set1_epi16(1);
     const WORDS bits = _mm256_castps_si256(e);
     const WORDS more = _mm256_castps_si256(o);
-    const WORDS lower = _mm256_permutex2var_epi16(bits, low_halves, more);
-    const WORDS upper = _mm256_permutex2var_epi16(bits, _mm256_or_si256(low_halves, ones), more);
+    const WORDS lower = _mm256_blend_epi16(bits, _mm256_slli_epi32(more, 16), 0xaa);
+    const WORDS upper = _mm256_blend_epi16(_mm256_srli_epi32(bits, 16), more, 0xaa);
     const WORDS rest = _mm256_ternarylogic_epi32(lower, upper, ones, 0xf8); // lower | (upper & 1)
     const __mmask16 up = _mm256_cmpgt_epu16_mask(rest, _mm256_set1_epi16(INT16_MIN));
     return _mm256_mask_add_epi16(upper, up, upper, ones);

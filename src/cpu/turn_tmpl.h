@@ -130,6 +130,10 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
             table -= turn->steps;
             group_in += (ptrdiff_t)heads * in_inner;
             group_out += (ptrdiff_t)heads * out_inner;
+            if (left == jump - 1) {
+                group_in += turn->in_jump;
+                group_out += turn->out_jump;
+            }
         } else {
             left = turn->inner;
             group_in = outer_in += turn->in_outer;

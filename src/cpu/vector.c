@@ -64,15 +64,31 @@ const rope2d_turn_kernel *rope2d_vector_choose(const rope2d_pattern *pattern, ro
     return best;
 }
 
+// Behind those of the last place where they are.
+static void add_entries(rope2d_entries *places, uint32_t *count, uint32_t source, uint32_t at,
+                        uint32_t floats) {
+    rope2d_entries *last = &places[*count];
+    if (*count > 0 && last[-1].source == source && last[-1].at + last[-1].count * floats == at) {
+        last[-1].count++;
+    } else {
+        *last = (rope2d_entries){source, at, 1};
+        ++*count;
+    }
+}
+
 static void add_step(rope2d_vector *v, const rope2d_pattern *pattern, uint32_t pair, uint32_t count) {
     const uint8_t *axis = pattern->axis;
-    rope2d_entry *step = &v->steps[v->step_count++];
-    *step = (rope2d_entry){ROPE2D_FIRST_ROW + axis[pair], 2 * pair};
+    uint32_t source = ROPE2D_FIRST_ROW + axis[pair];
+    uint32_t at = 2 * pair;
     for (uint32_t i = 1; i < count; i++)
-        if (axis[pair + i] != axis[pair])
-            *step = (rope2d_entry){ROPE2D_MIXED, 2 * v->mixed_count};
-    for (uint32_t i = 0; i < count && step->source == ROPE2D_MIXED; i++)
-        v->mixed[v->mixed_count++] = (rope2d_entry){ROPE2D_FIRST_ROW + axis[pair + i], 2 * (pair + i)};
+        if (axis[pair + i] != axis[pair]) {
+            source = ROPE2D_MIXED;
+            at = 2 * v->mixed_count;
+        }
+    add_entries(v->steps, &v->step_places, source, at, 2 * v->kernel->pairs);
+    v->step_count++;
+    for (uint32_t i = 0; i < count && source == ROPE2D_MIXED; i++, v->mixed_count++)
+        add_entries(v->mixed, &v->mixed_places, ROPE2D_FIRST_ROW + axis[pair + i], 2 * (pair + i), 2);
 }
 
 // The steps of a run in blocks of about equal size, none of a single step that would overlap what the block

@@ -56,9 +56,12 @@ static uint32_t group_of(const rope2d_cpu_job *job, uint32_t heads) {
     const rope2d_turn_kernel *kernel = job->vector->kernel;
     const bool is_long = kernel->element == ROPE2D_BF16 ||
                          (kernel->element == ROPE2D_F16 && kernel->pairing == ROPE2D_KERNEL_HALF);
-    const uint32_t group = (is_long ? 2 * GROUP_BYTES : GROUP_BYTES) / job->head_bytes;
+    uint32_t group = (is_long ? 2 * GROUP_BYTES : GROUP_BYTES) / job->head_bytes;
     if (job->is_small || job->vector->block_count == 1)
         return heads;
+    // No group is of two tensors, unless it is all of both.
+    while (job->in_turns && group > GROUP_HEADS && heads % group != 0)
+        group--;
     return group > GROUP_HEADS ? group : GROUP_HEADS;
 }
 
@@ -77,19 +80,23 @@ static bool same_strides(const rope2d_span *a, const rope2d_span *b) {
 // Whether a kernel can turn the heads of one tensor and go on with those of the next, with a table that it
 // has read once. Two heads that share a step must be one tensor's.
 static bool goes_on(const heads_tile *tile, uint32_t tensor) {
+    const rope2d_cpu_job *job = tile->job;
     const rope2d_checked_tensor *a = &tile->tensors[tensor];
     const rope2d_checked_tensor *b = a + 1;
-    return tile->job->is_small && !rope2d_cpu_converts(tile->job->plan) && tensor + 1 < tile->tensor_count &&
-           a->heads % 2 == 0 && a->in_place == b->in_place &&
-           (a->in_place || tile->job->vector->pass_count == 0) && !tile->job->streams &&
+    if (tensor + 1 >= tile->tensor_count || rope2d_cpu_converts(job->plan) ||
+        !(job->in_turns || job->is_small) || (job->streams && !a->in_place))
+        return false;
+    const uint32_t group = group_of(job, a->heads);
+    return (group == a->heads || (a->heads % group == 0 && group <= b->heads)) && a->heads % 2 == 0 &&
+           a->in_place == b->in_place && (a->in_place || job->vector->pass_count == 0) &&
            same_strides(&a->in, &b->in) && same_strides(&a->out, &b->out);
 }
 
 // Whether what is turned next lies behind what is turned now: then it is asked for by bytes.
-static bool lies_in_order(const rope2d_turn *t, size_t head_bytes, bool is_joined) {
-    const ptrdiff_t size = (ptrdiff_t)head_bytes;
-    return is_joined ? t->in_outer == size
-                     : t->in_outer == (ptrdiff_t)t->inner * size && (t->inner == 1 || t->in_inner == size);
+static bool lies_in_order(const heads_tile *tile, const rope2d_turn *t) {
+    const ptrdiff_t size = (ptrdiff_t)tile->job->head_bytes;
+    const uint32_t heads = tile->is_joined ? 1 : tile->second ? tile->heads : t->inner;
+    return t->in_outer == (ptrdiff_t)heads * size && (heads == 1 || t->in_inner == size);
 }
 
 // What a kernel asks for before it turns a head: what comes some bytes later, or where other things lie
@@ -98,7 +105,8 @@ static void ask_ahead(const heads_tile *tile, rope2d_turn *t, bool by_heads) {
     const rope2d_cpu_job *job = tile->job;
     t->fetched = (ptrdiff_t)job->vector->fetched;
     t->ahead = (ptrdiff_t)job->ahead_bytes;
-    if (!lies_in_order(t, job->head_bytes, tile->is_joined)) {
+    t->in_order = lies_in_order(tile, t);
+    if (!t->in_order) {
         const uint64_t tokens =
             by_heads ? tile->tokens : job->ahead_bytes / ((uint64_t)job->head_bytes * t->inner);
         t->ahead = t->in_outer * (tokens > 0 ? (ptrdiff_t)tokens : 1);
@@ -140,7 +148,8 @@ static void turn_tile(const heads_tile *tile, const rope2d_tables *t, bool table
         turns.jump = tile->second->heads + 1;
         turns.in_jump = bytes_between(&tensor->in, &tile->second->in, tile->heads, element);
         turns.out_jump = bytes_between(&tensor->out, &tile->second->out, tile->heads, element);
-        turns.group = turns.inner;
+        if (turns.group == tile->heads)
+            turns.group = turns.inner;
     }
     const uint32_t calls = by_heads ? tile->heads : 1;
     if (by_heads)

@@ -32,8 +32,7 @@ static void turn(const rope2d_vector *v, const rope2d_turn *t, bool in_place) {
 static void turn_past_caches(const rope2d_cpu_job *job, const rope2d_turn *t) {
     // What lies in order, by bytes. What takes long to turn has memory wait meanwhile, unless the kernel
     // asks.
-    const bool asks = t->fetched != 0 && t->ahead == (ptrdiff_t)job->ahead_bytes &&
-                      job->plan->in == ROPE2D_F32 && job->head_bytes <= PIECE_BYTES;
+    const bool asks = job->plan->in == ROPE2D_F32 && job->head_bytes <= PIECE_BYTES && t->in_order;
     const bool is_wide = job->vector->kernel->isa != ROPE2D_ISA_SSE2;
     unsigned char memory[SCRATCH_BYTES + ROPE2D_STREAM_LINE];
     // No vector is in two lines.

@@ -11,6 +11,17 @@ static inline const float *row_of(const rope2d_cpu_job *job, int32_t row, uint32
                 head * (size_t)job->shape[R_TABLE_HEAD_STRIDE]);
 }
 
+// Of all steps.
+static const float **point(const rope2d_vector *v, const float *const *sources, const float **to) {
+    const uint32_t floats = 2 * v->kernel->pairs;
+    for (uint32_t i = 0; i < v->step_places; i++) {
+        const float *at = sources[v->steps[i].source] + v->steps[i].at;
+        for (uint32_t left = v->steps[i].count; left > 0; left--, at += floats)
+            *to++ = at;
+    }
+    return to;
+}
+
 // The products of what a token's rows have for each axis, of heads that follow one another, from the first
 // axis on.
 static void multiply_rows(const rope2d_cpu_job *job, const int32_t *rows, uint32_t head, uint32_t heads,
@@ -33,9 +44,10 @@ static void multiply_rows(const rope2d_cpu_job *job, const int32_t *rows, uint32
     for (uint32_t f = 1; f < job->plan->pattern.factors; f++) {
         const float *row = row_of(job, rows[f], head) + f * 2 * (size_t)job->shape[R_TABLE_FACTOR_STRIDE];
         const float **to = steps;
-        for (uint32_t n = 0; n < heads; n++, row += head_stride)
-            for (uint32_t i = 0; i < v->step_count; i++)
-                *to++ = row + v->steps[i].at;
+        for (uint32_t n = 0; n < heads; n++, row += head_stride) {
+            const float *const sources[] = {[ROPE2D_FIRST_ROW] = row}; // its pattern has one axis
+            to = point(v, sources, to);
+        }
         v->kernel->turn(&t);
         t.in = t.out;
         t.in_outer = t.out_outer;
@@ -60,10 +72,12 @@ void rope2d_tables_find(const rope2d_cpu_job *job, const int32_t *rows, uint32_t
             sources[ROPE2D_FIRST_ROW] = together->cos_sin;
             together += v.row_pairs;
         }
-        for (uint32_t i = 0; i < v.step_count; i++)
-            *to++ = sources[v.steps[i].source] + v.steps[i].at;
-        for (uint32_t i = 0; i < v.mixed_count; i++)
-            memcpy(together++, sources[v.mixed[i].source] + v.mixed[i].at, sizeof(*together));
+        to = point(&v, sources, to);
+        for (uint32_t i = 0; i < v.mixed_places; i++) {
+            const float *from = sources[v.mixed[i].source] + v.mixed[i].at;
+            for (uint32_t left = v.mixed[i].count; left > 0; left--, from += 2)
+                memcpy(together++, from, sizeof(*together));
+        }
         head += by_head;
         rows += by_head ? 0 : axes;
     }
