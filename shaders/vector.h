@@ -140,6 +140,10 @@ R_FN void r_turn_heads(R_MEM uint k, r_lane lane, r_heads heads, r_duos duos, r_
     uint in_run = heads.in_run;
     uint out_run = heads.out_run;
     do {
+        if (R_HAS_FLAG(R_SLOW_SHIFTS_FLAG)) { // a loop's every variable takes long there, too
+            in_run = heads.in_run + (head - lane.head) * heads.in_step;
+            out_run = heads.out_run + (head - lane.head) * heads.out_step;
+        }
         if (R_HAS_FLAG(R_HEAD_TABLE_FLAG)) {
             R_READ_TURNS(t0, duos.two0, duos.two1)
             if (eight)

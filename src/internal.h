@@ -104,8 +104,9 @@ typedef struct rope2d_pattern {
     uint8_t *axis; // [pairs] which row number turns the pair; 0 for dense specs and pairs that no axis turns
     rope2d_units single; // one pair or channel each; always there
     rope2d_units wide;   // four pairs each; count is 0 where the pairing has no runs of four
-    rope2d_units
-        vector[2]; // runs of four and of eight channels; count is 0 where the head is not made of them
+    // Runs of four, of eight, and of eight, of which an interleaved unit has two side by side; count is 0
+    // where the head is not made of them.
+    rope2d_units vector[3];
 } rope2d_pattern;
 
 // Checks the spec and makes its pattern. `pattern` is left destroyable when it fails.
@@ -183,6 +184,7 @@ struct rope2d_plan {
     rope2d_table table_kind; // resolved: never AUTO
     rope2d_exactness exactness;
     bool may_test;                  // making its kernels may run some on the device
+    bool has_one_kernel;            // filled by the backend: one takes tensors however they lie
     uint32_t tensors_per_dispatch;  // filled by the backend, at least 1
     char kernel[64];                // filled by the backend
     void *impl;                     // the backend's: pipelines or kernels, units on the device
@@ -245,7 +247,8 @@ rope2d_status rope2d_portable_apply(const rope2d_plan *plan, const rope2d_positi
 
 // -------------------------------------------------------------------------------------- selftest.c
 
-// Runs both kinds of units of the plan through its backend's own apply and compares with the portable path.
+// Runs both kinds of units of the plan, unless one kernel is all it has, through its backend's own apply and
+// compares with the portable path.
 rope2d_status rope2d_self_test(const rope2d_plan *plan, rope2d_exactness *exactness);
 
 // Makes a backend's kernel of vector units, in the place of the one that it may have made before; converts:

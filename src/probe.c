@@ -12,7 +12,7 @@
 #undef uint
 #undef precise
 
-// Of each set, about; a head of 4,096 channels and several heads take more.
+// Of the first set, about; a head of 4,096 channels and several heads take more.
 #define PROBE_ELEMENTS 4096
 #define PROBE_ROWS     64
 #define PROBE_HEADS    3
@@ -26,11 +26,15 @@ typedef enum entry_class {
     TINY     // subnormal products; the second set
 } entry_class;
 
-static uint32_t mix(uint32_t a, uint32_t b, uint32_t c) {
+static uint64_t mix_long(uint32_t a, uint32_t b, uint32_t c) {
     uint64_t z = ((uint64_t)a << 32 | b) + (uint64_t)(c + 1u) * 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (uint32_t)(z >> 32);
+    return z ^ (z >> 31);
+}
+
+static uint32_t mix(uint32_t a, uint32_t b, uint32_t c) {
+    return (uint32_t)(mix_long(a, b, c) >> 32);
 }
 
 // A number in [1, 2) with 24 random bits, either sign.
@@ -89,12 +93,13 @@ static r_entry make_factor(uint32_t row, uint32_t column) {
     return (r_entry){random_float(mix(row, column, 8)), random_float(mix(row, column, 9))};
 }
 
-static void fill_table(rope2d_positions *positions, const rope2d_plan *plan) {
+static void fill_table(const rope2d_probe *probe, const rope2d_plan *plan) {
+    const rope2d_positions *positions = &probe->positions;
     const uint32_t parts = plan->pattern.factors == 0 ? 1 : plan->pattern.factors;
     for (uint32_t row = 0; row < positions->table_rows; row++)
         for (uint32_t column = 0; column < positions->table_columns; column++) {
             const r_entry entry = column < positions->table_columns / parts
-                                      ? make_entry(plan, row, column, positions->table_rows / 2)
+                                      ? make_entry(plan, row, column, probe->rows)
                                       : make_factor(row, column);
             float *at = positions->table + 2 * ((size_t)row * positions->table_columns + column);
             at[0] = entry.x;
@@ -102,14 +107,19 @@ static void fill_table(rope2d_positions *positions, const rope2d_plan *plan) {
         }
 }
 
-static void fill_rows(rope2d_positions *positions) {
+// One token of the second set does not rotate, and some of the first.
+static void fill_rows(const rope2d_probe *probe) {
+    const rope2d_positions *positions = &probe->positions;
     const uint32_t axes = positions->pattern.row_axes;
-    const uint32_t rows = positions->table_rows / 2;
-    for (uint64_t i = 0; i < positions->row_count; i++) {
-        const bool is_normal = i < positions->row_count / 2;
-        const uint32_t random = mix((uint32_t)(i / axes), (uint32_t)(i % axes), 4);
-        // There are at least two rows. NOLINTNEXTLINE(clang-analyzer-core.DivideZero)
-        positions->rows[i] = random % 32 == 7 ? -1 : (int32_t)((random >> 8) % rows + (is_normal ? 0 : rows));
+    for (uint32_t token = 0, at = 0; token < positions->tokens; token++) {
+        const bool is_normal = token < probe->tokens;
+        const uint32_t rows = is_normal ? probe->rows : positions->table_rows - probe->rows;
+        for (uint32_t axis = 0; axis < axes; axis++, at++) {
+            const uint32_t random = mix(token, axis, 4);
+            const bool stays = is_normal ? random % 32 == 7 : token == probe->tokens + 1;
+            positions->rows[at] =
+                stays ? -1 : (int32_t)((random >> 8) % rows + (is_normal ? 0 : probe->rows));
+        }
     }
 }
 
@@ -139,10 +149,11 @@ static rope2d_status create(rope2d_probe *probe, const rope2d_plan *plan, uint64
 rope2d_status rope2d_probe_create(rope2d_probe *probe, const rope2d_plan *plan) {
     const uint32_t tokens = PROBE_ELEMENTS / (PROBE_HEADS * plan->pattern.head_dim) + 2;
     const uint32_t rows = tokens < PROBE_ROWS ? tokens : PROBE_ROWS;
-    *probe = (rope2d_probe){.tokens = tokens, .heads = PROBE_HEADS};
-    ROPE2D_TRY(create(probe, plan, 2 * (uint64_t)tokens, 2 * rows));
-    fill_table(&probe->positions, plan);
-    fill_rows(&probe->positions);
+    *probe = (rope2d_probe){.tokens = tokens, .rows = rows, .heads = PROBE_HEADS};
+    // A subnormal product or result costs a processor more than a hundred others.
+    ROPE2D_TRY(create(probe, plan, tokens + tokens / 4 + 2, rows + rows / 4 + 2));
+    fill_table(probe, plan);
+    fill_rows(probe);
     return ROPE2D_OK;
 }
 
@@ -162,20 +173,25 @@ rope2d_status rope2d_edges_create(rope2d_probe *probe, const rope2d_plan *plan) 
     probe->positions.batch = ROPE2D_EDGE_ROWS / 2;
     probe->positions.tokens = all;
     rope2d_positions *positions = &probe->positions;
-    for (uint64_t i = 0; i < positions->table_entries; i++) {
-        const uint32_t column = (uint32_t)(i % positions->table_columns);
-        const bool is_factor = column >= positions->table_columns / parts;
-        const r_entry entry = is_factor ? edges[0] : edges[i / positions->table_columns];
-        positions->table[2 * i] = entry.x;
-        positions->table[2 * i + 1] = entry.y;
+    float *entry = positions->table;
+    for (uint32_t row = 0; row < ROPE2D_EDGE_ROWS; row++)
+        for (uint32_t column = 0; column < positions->table_columns; column++, entry += 2) {
+            const bool is_factor = column >= positions->table_columns / parts;
+            entry[0] = edges[is_factor ? 0 : row].x;
+            entry[1] = edges[is_factor ? 0 : row].y;
+        }
+    int32_t *at = positions->rows;
+    for (int32_t row = 0; row < ROPE2D_EDGE_ROWS; row++) {
+        const uint32_t count = (row % 2 == 0 ? probe->tokens : probe->tokens / 2) * axes;
+        for (uint32_t i = 0; i < count; i++)
+            *at++ = row;
     }
-    for (uint64_t i = 0; i < positions->row_count; i++)
-        positions->rows[i] = (int32_t)(i / axes / all * 2 + (i / axes % all >= probe->tokens));
     return ROPE2D_OK;
 }
 
 uint32_t rope2d_edge(const rope2d_plan *plan, uint32_t half) {
-    return r_convert(R_F16, (uint32_t)plan->in, half % ROPE2D_EDGE_PAIRS);
+    half %= ROPE2D_EDGE_PAIRS;
+    return plan->in == ROPE2D_F16 ? half : r_convert(R_F16, (uint32_t)plan->in, half);
 }
 
 void rope2d_probe_destroy(rope2d_probe *probe) {
@@ -222,13 +238,13 @@ void rope2d_probe_pair(const rope2d_probe *probe, const rope2d_plan *plan, uint3
                        uint32_t pair, uint32_t *lo, uint32_t *hi) {
     const rope2d_positions *positions = &probe->positions;
     const rope2d_pattern *pattern = &plan->pattern;
-    const uint32_t random = mix(token, head * pattern->pairs + pair, 5);
-    const uint32_t more = mix(token, head * pattern->pairs + pair, 6);
+    const uint64_t both = mix_long(token, head * pattern->pairs + pair, 5);
+    const uint32_t random = (uint32_t)both, more = (uint32_t)(both >> 32);
     const bool for_hi = (more & 1) != 0; // the output that the inputs are made for
     const int32_t row = positions->rows[(uint64_t)token * pattern->row_axes + pattern->axis[pair]];
     const uint32_t column = (pattern->freq_heads > 1 ? head * pattern->pairs * pattern->angles : 0) +
                             pair * pattern->angles + (for_hi ? pattern->angles - 1 : 0);
-    const factors f = entry_factors(row < 0 ? 0 : (uint32_t)row, column, positions->table_rows / 2);
+    const factors f = entry_factors(row < 0 ? 0 : (uint32_t)row, column, probe->rows);
     const float sign = (more & 2) != 0 ? -1.0f : 1.0f;
     const bool to_f16 = plan->out == ROPE2D_F16;
     if (token >= probe->tokens) {

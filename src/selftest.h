@@ -7,11 +7,12 @@
 
 #include "internal.h"
 
-// Tokens and rows come in two sets of equal size: first those where everything is normal as a binary32, then
-// those with subnormal inputs, products and results.
+// Tokens and rows come in two sets: first those where everything is normal as a binary32, then, about a
+// quarter as many, those with subnormal inputs, products and results.
 typedef struct rope2d_probe {
     rope2d_positions positions; // its backend part is the caller's to make and destroy
-    uint32_t tokens;            // of each set
+    uint32_t tokens;            // of the first set
+    uint32_t rows;              // of the table, of the first set
     uint32_t heads;
 } rope2d_probe;
 
@@ -34,9 +35,9 @@ void rope2d_probe_pair(const rope2d_probe *probe, const rope2d_plan *plan, uint3
 uint32_t rope2d_probe_channel(const rope2d_plan *plan, uint32_t token, uint32_t head, uint32_t channel);
 
 typedef struct rope2d_differences {
-    uint64_t outputs;   // of each set that pairs turn
-    uint64_t normal;    // differ from the portable path's in the first set
-    uint64_t subnormal; // in the second
+    uint64_t outputs[2]; // of each set that pairs turn
+    uint64_t normal;     // differ from the portable path's in the first set
+    uint64_t subnormal;  // in the second
 } rope2d_differences;
 
 // Counts what differs between the plan's backend and the portable path. For the pattern's wide units (where

@@ -18,9 +18,10 @@ void rope2d_units_destroy(rope2d_pattern *pattern, const rope2d_host *host);
 uint32_t rope2d_pattern_flags(const rope2d_pattern *pattern);
 
 // vectors.c: vector units of runs of `run` channels, 4 or 8; none where they do not cover the head. `rotated`
-// tells for each channel whether a pair has it.
+// tells for each channel whether a pair has it. `beside`: both runs of an interleaved unit lie side by side.
 rope2d_status rope2d_vector_units_create(rope2d_units *units, const rope2d_pattern *pattern,
-                                         const uint8_t *rotated, uint32_t run, const rope2d_host *host);
+                                         const uint8_t *rotated, uint32_t run, bool beside,
+                                         const rope2d_host *host);
 void rope2d_vector_units_destroy(rope2d_units *units, const rope2d_host *host);
 
 #endif

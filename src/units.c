@@ -82,8 +82,9 @@ rope2d_status rope2d_units_create(rope2d_pattern *pattern, const rope2d_host *ho
     ROPE2D_TRY(allocate_units(&pattern->single, units, pattern->pairs, host));
     fill_units(&pattern->single, pattern, rotated, 1);
     pattern->single.flags = rope2d_pattern_flags(pattern);
-    ROPE2D_TRY(rope2d_vector_units_create(&pattern->vector[0], pattern, rotated, 4, host));
-    ROPE2D_TRY(rope2d_vector_units_create(&pattern->vector[1], pattern, rotated, 8, host));
+    for (uint32_t i = 0; i < 3; i++)
+        ROPE2D_TRY(
+            rope2d_vector_units_create(&pattern->vector[i], pattern, rotated, i > 0 ? 8 : 4, i == 2, host));
     if (!wide_covers(pattern, rotated))
         return ROPE2D_OK;
     ROPE2D_TRY(allocate_units(&pattern->wide, units / 4, pattern->pairs / 4, host));
@@ -92,8 +93,8 @@ rope2d_status rope2d_units_create(rope2d_pattern *pattern, const rope2d_host *ho
 }
 
 void rope2d_units_destroy(rope2d_pattern *pattern, const rope2d_host *host) {
-    rope2d_vector_units_destroy(&pattern->vector[0], host);
-    rope2d_vector_units_destroy(&pattern->vector[1], host);
+    for (uint32_t i = 0; i < 3; i++)
+        rope2d_vector_units_destroy(&pattern->vector[i], host);
     rope2d_release(host, pattern->single.words, pattern->single.count, sizeof(*pattern->single.words));
     rope2d_release(host, pattern->wide.words, pattern->wide.count, sizeof(*pattern->wide.words));
 }

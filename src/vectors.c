@@ -12,6 +12,7 @@ typedef struct shape {
     const uint8_t *rotated; // [head_dim]
     uint32_t run;           // channels: 4 or 8
     bool interleaved;
+    bool beside;
     uint32_t pair_runs;
     uint32_t passing_runs;
 } shape;
@@ -65,14 +66,18 @@ static void write_pairs(uint32_t *words, const shape *s, uint32_t a_pair, uint32
 }
 
 // A unit takes its first run from one half of all runs and its second from the other, so that each half is
-// read in the order of its bytes. Of an odd number of runs one is alone.
+// read in the order of its bytes; or, where asked for, interleaved ones side by side, which mostly one axis
+// turns. Of an odd number of runs one is alone.
 static void fill_pairs(const shape *s, uint32_t *words, uint32_t units) {
     const rope2d_pattern *pattern = s->pattern;
     for (uint32_t unit = 0; unit < units; unit++) {
         uint32_t a_pair = unit * run_pairs(s);
         uint32_t b_pair = a_pair + s->run / 2;
         if (s->interleaved) {
-            b_pair = (unit + units < s->pair_runs ? unit + units : unit) * run_pairs(s);
+            const uint32_t a_run = s->beside ? 2 * unit : unit;
+            const uint32_t b_run = a_run + (s->beside ? 1 : units);
+            a_pair = a_run * run_pairs(s);
+            b_pair = (b_run < s->pair_runs ? b_run : a_run) * run_pairs(s);
             write_unit(words + 2 * unit, pattern->lo[a_pair], pattern->lo[b_pair]);
         } else {
             write_unit(words + 2 * unit, pattern->lo[a_pair], pattern->hi[a_pair]);
@@ -113,8 +118,9 @@ static uint32_t find_flags(const shape *s, const rope2d_units *units) {
 }
 
 rope2d_status rope2d_vector_units_create(rope2d_units *units, const rope2d_pattern *pattern,
-                                         const uint8_t *rotated, uint32_t run, const rope2d_host *host) {
-    shape s = {.pattern = pattern, .rotated = rotated, .run = run};
+                                         const uint8_t *rotated, uint32_t run, bool beside,
+                                         const rope2d_host *host) {
+    shape s = {.pattern = pattern, .rotated = rotated, .run = run, .beside = beside};
     if (!measure(&s))
         return ROPE2D_OK;
     const uint32_t pairs = s.interleaved ? (s.pair_runs + 1) / 2 : s.pair_runs;

@@ -277,7 +277,7 @@ static void test_memory(void) {
         if (status != ROPE2D_ERROR_HOST_MEMORY || fake.lines != lines + 1 || fake.live != 0)
             CHECK(false, "a pattern without memory");
     }
-    CHECK(requests == 7 && fake.live == 0 && fake.faults == 0,
+    CHECK(requests == 8 && fake.live == 0 && fake.faults == 0,
           "a pattern fails cleanly at each of its requests");
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define STAGING_BYTES  ((uint64_t)256 << 20) // of all tensors of a piece
+#define SMALL_BYTES    ((uint64_t)256 << 10) // of a tensor
 #define TILE_TOKENS    16                    // of a work-item that has tokens whole
 #define GPU_LANES      (256u * 1024)         // about what the largest GPUs have under way at once
 #define MEMORY_DIVISOR 4                     // of the device's memory that one apply may take
@@ -69,12 +70,33 @@ static rope2d_stage_limits stage_limits(const rope2d_plan *plan) {
 
 // --------------------------------------------------------------------------------------------- one piece
 
+// What is small is copied while its buffer is made: no command, and nothing to wait for.
+static rope2d_status fill_small(apply_state *state, const rope2d_piece *piece, uint32_t i) {
+    const rope2d_cl_device *device = state->device;
+    const uint64_t bytes = piece->tensors[i].in.bytes;
+    rope2d_cl_staging *in = &state->in[i];
+    void *copy = rope2d_allocate(device->cl.host, bytes, 1);
+    if (!copy)
+        return rope2d_fail(device->cl.host, ROPE2D_ERROR_HOST_MEMORY, "no memory for %zu bytes",
+                           (size_t)bytes);
+    rope2d_stage_in(state->plan, piece, i, copy);
+    rope2d_cl_staging_destroy(device, in);
+    const rope2d_status status = rope2d_cl_buffer_create(device, CL_MEM_READ_WRITE, bytes, copy, &in->memory);
+    in->bytes = status == ROPE2D_OK ? bytes : 0;
+    rope2d_release(device->cl.host, copy, bytes, 1);
+    return status;
+}
+
 static rope2d_status fill_staging(apply_state *state, const rope2d_piece *piece) {
     for (uint32_t i = 0; i < piece->tensor_count; i++) {
         const rope2d_stage_tensor *tensor = &piece->tensors[i];
-        ROPE2D_TRY(rope2d_cl_staging_reserve(state->device, &state->in[i], tensor->in.bytes));
+        const bool is_small = tensor->in.bytes <= SMALL_BYTES;
+        ROPE2D_TRY(is_small ? fill_small(state, piece, i)
+                            : rope2d_cl_staging_reserve(state->device, &state->in[i], tensor->in.bytes));
         if (!tensor->tensor->in_place)
             ROPE2D_TRY(rope2d_cl_staging_reserve(state->device, &state->out[i], tensor->out.bytes));
+        if (is_small)
+            continue;
         ROPE2D_TRY(rope2d_cl_staging_map(state->device, &state->in[i], CL_MAP_WRITE_INVALIDATE_REGION,
                                          tensor->in.bytes));
         rope2d_stage_in(state->plan, piece, i, state->in[i].mapped);

@@ -3,24 +3,34 @@
 
 #include <string.h>
 
+// A driver copies data while it makes the buffer: no command, and nothing to wait for.
+rope2d_status rope2d_cl_buffer_create(const rope2d_cl_device *device, cl_mem_flags flags, uint64_t bytes,
+                                      const void *data, cl_mem *buffer) {
+    const rope2d_cl *cl = &device->cl;
+    rope2d_status status = ROPE2D_OK;
+    if (bytes > SIZE_MAX)
+        return rope2d_fail(cl->host, ROPE2D_ERROR_LIMIT,
+                           "buffer: %llu bytes; the limit of this system is %zu", (unsigned long long)bytes,
+                           (size_t)SIZE_MAX);
+    const size_t size = bytes < 4 ? 4 : (size_t)bytes;
+    void *const from = bytes < 4 ? NULL : (void *)data;
+    flags |= from ? CL_MEM_COPY_HOST_PTR : 0;
+    CL_MAKE(*buffer, cl->CreateBuffer(device->context, flags, size, from, &cl_code));
+fail:
+    return status;
+}
+
 // Where host and device share their memory, a mapping of memory that the driver allocated is that memory:
 // what the host writes there is what the kernel reads. Elsewhere the driver moves it once each way.
 rope2d_status rope2d_cl_staging_reserve(const rope2d_cl_device *device, rope2d_cl_staging *staging,
                                         uint64_t bytes) {
-    const rope2d_cl *cl = &device->cl;
-    rope2d_status status = ROPE2D_OK;
     if (staging->bytes >= bytes)
         return ROPE2D_OK;
     rope2d_cl_staging_destroy(device, staging);
-    if (bytes > SIZE_MAX)
-        return rope2d_fail(cl->host, ROPE2D_ERROR_LIMIT,
-                           "staging: %llu bytes; the limit of this system is %zu", (unsigned long long)bytes,
-                           (size_t)SIZE_MAX);
-    cl_mem_flags flags = CL_MEM_READ_WRITE | (device->unified ? CL_MEM_ALLOC_HOST_PTR : 0);
-    CL_MAKE(staging->memory, cl->CreateBuffer(device->context, flags, (size_t)bytes, NULL, &cl_code));
+    const cl_mem_flags flags = CL_MEM_READ_WRITE | (device->unified ? CL_MEM_ALLOC_HOST_PTR : 0);
+    ROPE2D_TRY(rope2d_cl_buffer_create(device, flags, bytes, NULL, &staging->memory));
     staging->bytes = bytes;
-fail:
-    return status;
+    return ROPE2D_OK;
 }
 
 rope2d_status rope2d_cl_staging_map(const rope2d_cl_device *device, rope2d_cl_staging *staging,
@@ -53,26 +63,6 @@ void rope2d_cl_staging_destroy(const rope2d_cl_device *device, rope2d_cl_staging
     rope2d_cl_staging_leave(device, staging);
     rope2d_cl_memory_release(device, &staging->memory);
     memset(staging, 0, sizeof(*staging));
-}
-
-rope2d_status rope2d_cl_buffer_create(const rope2d_cl_device *device, uint64_t bytes, const void *data,
-                                      cl_mem *buffer) {
-    const rope2d_cl *cl = &device->cl;
-    rope2d_status status = ROPE2D_OK;
-    if (bytes > SIZE_MAX)
-        return rope2d_fail(cl->host, ROPE2D_ERROR_LIMIT,
-                           "buffer: %llu bytes; the limit of this system is %zu", (unsigned long long)bytes,
-                           (size_t)SIZE_MAX);
-    // A caller's queue is not ours to write through.
-    const bool copies = device->is_adopted && bytes >= 4;
-    CL_MAKE(*buffer, cl->CreateBuffer(device->context, CL_MEM_READ_ONLY | (copies ? CL_MEM_COPY_HOST_PTR : 0),
-                                      bytes < 4 ? 4 : (size_t)bytes, copies ? (void *)data : NULL, &cl_code));
-    if (bytes > 0 && !copies)
-        CL(cl->EnqueueWriteBuffer(device->queue, *buffer, CL_TRUE, 0, (size_t)bytes, data, 0, NULL, NULL));
-fail:
-    if (status != ROPE2D_OK)
-        rope2d_cl_memory_release(device, buffer);
-    return status;
 }
 
 void rope2d_cl_memory_release(const rope2d_cl_device *device, cl_mem *memory) {

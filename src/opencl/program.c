@@ -165,7 +165,8 @@ static rope2d_status variant_create(const rope2d_plan *plan, rope2d_cl_source *s
     rope2d_status status = ROPE2D_OK;
     size_t most = 0;
     OWN(build(plan, source, kind, variant));
-    OWN(rope2d_cl_buffer_create(device, words * sizeof(*units->words), units->words, &variant->units));
+    OWN(rope2d_cl_buffer_create(device, CL_MEM_READ_ONLY, words * sizeof(*units->words), units->words,
+                                &variant->units));
     CL(cl->GetKernelWorkGroupInfo(variant->compiled.kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE,
                                   sizeof(most), &most, NULL));
     if (most > plan->device->info.max_group_size)
@@ -213,7 +214,7 @@ rope2d_status rope2d_opencl_plan_create(rope2d_plan *plan) {
     plan->tensors_per_dispatch = R_MAX_DISPATCH_TENSORS;
     snprintf(plan->kernel, sizeof(plan->kernel), KERNEL_NAME "_%s_%s_%s%s", types[plan->in], types[plan->out],
              reads_texture(plan) ? "texture" : "buffer", plan->pattern.angles == 2 ? "_two" : "");
-    own->takes_tokens = vectors->count > 0 && takes_tokens(plan);
+    own->takes_tokens = plan->has_one_kernel = vectors->count > 0 && takes_tokens(plan);
     kernel_kind kind;
     choose_kind(plan, own->takes_tokens, &kind);
     if (!own->takes_tokens)

@@ -91,12 +91,13 @@ static rope2d_status fill_window(const rope2d_positions *positions, const int32_
     const rope2d_device *front = positions->device;
     const rope2d_cl_device *device = front->impl;
     rope2d_status status = ROPE2D_OK;
-    OWN(rope2d_cl_buffer_create(device, row_count * sizeof(*rows), rows, &window->rows));
+    OWN(rope2d_cl_buffer_create(device, CL_MEM_READ_ONLY, row_count * sizeof(*rows), rows, &window->rows));
     const bool is_texture = positions->table_kind == ROPE2D_TABLE_TEXTURE, is_pocl = rope2d_cl_is_pocl(front);
     if (is_texture && (!is_pocl || window->is_whole)) // no caller sees other windows
         OWN(texture_create(front, entries, entry_count, window, is_pocl ? &window->image : &window->table));
     if (!is_texture || is_pocl)
-        OWN(rope2d_cl_buffer_create(device, entry_count * ENTRY_BYTES, entries, &window->table));
+        OWN(rope2d_cl_buffer_create(device, CL_MEM_READ_ONLY, entry_count * ENTRY_BYTES, entries,
+                                    &window->table));
 fail:
     return status;
 }
