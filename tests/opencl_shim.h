@@ -17,6 +17,9 @@ typedef void opencl_shim_counts_fn(long *calls, long *alive, long *misused);
 typedef const char *opencl_shim_failed_fn(void);
 // Programs made from source so far.
 typedef long opencl_shim_compiled_fn(void);
+// From here on every program made from source is the same one, of an empty kernel, as long as one is alive.
+// Returns the options of a program built since: the last one's, or the one's `before` it, 1 at most.
+typedef const char *opencl_shim_options_fn(int before);
 // Kernels enqueued so far; their events, less those that were released.
 typedef void opencl_shim_kernels_fn(long *kernels, long *events);
 
@@ -34,6 +37,7 @@ opencl_shim_stay_fn opencl_shim_stay;
 opencl_shim_counts_fn opencl_shim_counts;
 opencl_shim_failed_fn opencl_shim_failed;
 opencl_shim_compiled_fn opencl_shim_compiled;
+opencl_shim_options_fn opencl_shim_options;
 opencl_shim_kernels_fn opencl_shim_kernels;
 
 #endif

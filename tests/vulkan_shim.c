@@ -209,9 +209,16 @@ static VKAPI_ATTR VkResult VKAPI_CALL shim_vkCreateComputePipelines(VkDevice dev
                                                                     const VkAllocationCallbacks *callbacks,
                                                                     VkPipeline *pipelines) {
     FAILS(vkCreateComputePipelines);
-    VkResult result = REAL(vkCreateComputePipelines)(device, cache, count, infos, callbacks, pipelines);
+    VkResult result = VK_SUCCESS;
+    if (shim.is_hollow)
+        *pipelines = (VkPipeline)&shim;
+    else
+        result = REAL(vkCreateComputePipelines)(device, cache, count, infos, callbacks, pipelines);
     shim_live(result, count);
+    const VkSpecializationInfo *constants = infos[0].stage.pSpecializationInfo;
     pthread_mutex_lock(&shim_lock);
+    if (constants != NULL && constants->dataSize == sizeof(shim.constants[0]))
+        memcpy(shim.constants[shim.pipelines % 2], constants->pData, constants->dataSize);
     shim.pipelines += count;
     pthread_mutex_unlock(&shim_lock);
     return result;
@@ -221,7 +228,8 @@ static VKAPI_ATTR void VKAPI_CALL shim_vkDestroyPipeline(VkDevice device, VkPipe
                                                          const VkAllocationCallbacks *callbacks) {
     shim_fault(pipeline == VK_NULL_HANDLE);
     shim_live(VK_SUCCESS, -1);
-    REAL(vkDestroyPipeline)(device, pipeline, callbacks);
+    if (!shim.is_hollow)
+        REAL(vkDestroyPipeline)(device, pipeline, callbacks);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL shim_vkCreateInstance(const VkInstanceCreateInfo *info,

@@ -28,7 +28,8 @@ enum shim_lie {
     SHIM_LIE_MEMORY,   // VkPhysicalDeviceMemoryProperties
     SHIM_LIE_FAMILIES, // word 0: how many there are; then the first VkQueueFamilyProperties
     SHIM_LIE_FORMAT,   // VkFormatProperties
-    SHIM_LIE_NAME      // every byte of the device's and the driver's name
+    SHIM_LIE_NAME,     // every byte of the device's and the driver's name
+    SHIM_LIE_TYPE      // VkPhysicalDeviceType
 };
 
 struct shim {
@@ -50,6 +51,10 @@ struct shim {
     enum shim_lie lie;
     uint32_t lie_word;
     uint32_t lie_with;
+    // The constants of the last two pipelines, each by its number modulo 2. Hollow: they are none, and
+    // nothing may run.
+    uint32_t constants[2][4];
+    bool is_hollow;
 };
 
 // The module's one function besides vkGetInstanceProcAddr.

@@ -19,6 +19,7 @@ static VKAPI_ATTR void VKAPI_CALL shim_vkGetPhysicalDeviceProperties(VkPhysicalD
                                                                      VkPhysicalDeviceProperties *properties) {
     REAL(vkGetPhysicalDeviceProperties)(physical, properties);
     lie(SHIM_LIE_LIMITS, &properties->limits, sizeof(properties->limits));
+    lie(SHIM_LIE_TYPE, &properties->deviceType, sizeof(properties->deviceType));
     if (shim.lie == SHIM_LIE_NAME) // to its last byte: without an end
         memset(properties->deviceName, (int)shim.lie_with, sizeof(properties->deviceName));
 }

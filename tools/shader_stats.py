@@ -26,14 +26,14 @@ import element_cost
 import machine_code
 import opencl
 import radv
-from kernels import KERNELS, MORE_KERNELS, OPENCL_FLAGS
+from kernels import KERNELS, MORE_KERNELS, is_opencl
 from tool import Missing
 
 PAGE = ROOT / "docs" / "performance.md"
 ALL = sorted(KERNELS + MORE_KERNELS, key=lambda kernel: (not kernel.vector, kernel.name))
 TAKEN_APART = ("navi21", "polaris10")
 INTEL = ["skl", "tgllp", "dg2"]
-INTEL_KERNELS = [kernel for kernel in ALL if kernel in KERNELS and not kernel.flags & ~(OPENCL_FLAGS | 128)]
+INTEL_KERNELS = [kernel for kernel in ALL if kernel in KERNELS and is_opencl(kernel)]
 
 
 def name_of(kernel):

@@ -26,16 +26,36 @@ def longest_loop(lines, label, jump):
     return max(spans, key=lambda span: span[1] - span[0], default=(0, 0))
 
 
+LABEL = re.compile(r"\s*(BB\d+):").match
+JUMP = re.compile(r"branch\w* .*?(BB\d+)").search
+
+
 def amd_loop(code):
     lines = code.splitlines()
-    first, last = longest_loop(lines, re.compile(r"\s*(BB\d+):").match, re.compile(r"branch\w* .*?(BB\d+)").search)
+    first, last = longest_loop(lines, LABEL, JUMP)
     return lines[first:last]
+
+
+def amd_other_tensor(code):
+    """How many instructions a lane jumps over: those for the other tensor of two, a loop of its own and what comes before it."""
+    lines = code.splitlines()
+    labels = {found[1]: at for at, found in enumerate(map(LABEL, lines)) if found}
+    jumps = [(at, labels[found[1]]) for at, found in enumerate(map(JUMP, lines)) if found and found[1] in labels]
+    loops = [(to, at) for at, to in jumps if to < at]
+    outer = [loop for loop in loops if not any(other[0] <= loop[0] and loop[1] <= other[1] and other != loop for other in loops)]
+    one, other = sorted(sorted(outer, key=lambda loop: loop[1] - loop[0])[-2:])
+    at, to = max((at, to) for at, to in jumps if at < one[0] and one[1] < to <= other[0])
+    return sum(bool(strip(line)) for line in lines[at + 1:to])
+
+
+def once_of_amd(found, kernel):
+    return found["Instructions"] - len(amd_loop(found["code"])) - (amd_other_tensor(found["code"]) if kernel.slots == 2 else 0)
 
 
 def amd(found, kernel):
     """Instructions, inverse throughput and latency, the driver's estimates of cycles, for one element."""
     times, count = rounds(kernel), elements(kernel)
-    executed = found["Instructions"] + (times - 1) * (len(amd_loop(found["code"])) if kernel.vector else 0)
+    executed = once_of_amd(found, kernel) + times * len(amd_loop(found["code"])) if kernel.vector else found["Instructions"]
     return [value / (times * count) for value in (executed, found["Inverse Throughput"], found["Latency"])]
 
 
@@ -45,8 +65,7 @@ def amd_parts(found, kernel):
     counts = [sum(bool(re.match(pattern, name)) for name in names)
               for pattern in (r"v_(mul|add|sub|mad|mac)\w*_f32", r"v_cndmask", r"buffer_(load|store)|image_")]
     counts.append(len(amd_loop(found["code"])) - sum(counts))
-    once = found["Instructions"] - len(amd_loop(found["code"]))
-    return [count / elements(kernel) for count in counts] + [once / (ROUNDS * elements(kernel))]
+    return [count / elements(kernel) for count in counts] + [once_of_amd(found, kernel) / (ROUNDS * elements(kernel))]
 
 
 def intel(listing, kernel):

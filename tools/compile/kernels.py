@@ -1,54 +1,75 @@
 # SPDX-License-Identifier: MIT
-"""Which kernels are compiled: a selection in which every type, pairing, table and form of shaders/ comes up."""
+"""Which kernels are compiled: a selection in which every type, pairing, table and form of shaders/ comes up, all of them such as
+plans take on a GPU (tests/test_listed_kernels.py)."""
 import collections
 
-TWO_ANGLES, HEAD_TABLE, ONE_AXIS, INTERLEAVED, EIGHT, FACTORED, TEXTURE, TWO_SLOTS = 1, 2, 4, 8, 32, 64, 128, 256
+TWO_ANGLES, HEAD_TABLE, ONE_AXIS, INTERLEAVED, LONE, EIGHT, FACTORED, TEXTURE, TWO_SLOTS = 1, 2, 4, 8, 16, 32, 64, 128, 256
 CONVERTS = 512  # f16 by the device itself
 RUN_AXIS = 32768
 OPENCL_FLAGS = 127 | RUN_AXIS  # Vulkan's kernels have more
 F32, F16, BF16 = 0, 1, 2
+EIGHTS = EIGHT | RUN_AXIS  # all of a run turns by the same axis, which may be another run's
 
-Kernel = collections.namedtuple("Kernel", "name vector source to flags")
+# Slots: tensors of a dispatch in Vulkan; a GPU has two, but for one at Vulkan's minimum of storage buffers.
+Kernel = collections.namedtuple("Kernel", "name vector source to flags slots", defaults=(2,))
 
+# Of halves a unit of eight pairs may have two axes, where an axis' pairs are no multiple of eight (Qwen2-VL's 20, Flux' 28): "two-axes".
+# Interleaved, a unit has two runs from two places. Llama 4's 11 runs leave one alone, and one has two axes: "odd".
 KERNELS = [
     Kernel("vector f32:f32 half buffer", 1, F32, F32, ONE_AXIS),
     Kernel("vector f32:f32 half texture", 1, F32, F32, ONE_AXIS | TEXTURE),
+    Kernel("vector f32:f32 half one-tensor", 1, F32, F32, ONE_AXIS, 1),
     Kernel("vector f32:f32 interleaved buffer", 1, F32, F32, INTERLEAVED),
     Kernel("vector f32:f32 interleaved texture", 1, F32, F32, INTERLEAVED | TEXTURE),
-    Kernel("vector f16:f16 half buffer", 1, F16, F16, ONE_AXIS | EIGHT),
-    Kernel("vector f16:f16 interleaved texture", 1, F16, F16, INTERLEAVED | EIGHT | TEXTURE),
-    Kernel("vector bf16:bf16 half buffer", 1, BF16, BF16, ONE_AXIS | EIGHT),
-    Kernel("vector bf16:bf16 interleaved texture", 1, BF16, BF16, INTERLEAVED | EIGHT | TEXTURE),
-    Kernel("vector f32:f16 half two-tensors", 1, F32, F16, TWO_SLOTS),
+    Kernel("vector f16:f16 half buffer", 1, F16, F16, ONE_AXIS | EIGHTS),
+    Kernel("vector f16:f16 half two-axes", 1, F16, F16, EIGHTS),
+    Kernel("vector f16:f16 interleaved texture", 1, F16, F16, INTERLEAVED | EIGHTS | TEXTURE),
+    Kernel("vector bf16:bf16 half buffer", 1, BF16, BF16, ONE_AXIS | EIGHTS),
+    Kernel("vector bf16:bf16 half two-axes", 1, BF16, BF16, EIGHTS),
+    Kernel("vector bf16:bf16 interleaved texture", 1, BF16, BF16, INTERLEAVED | EIGHTS | TEXTURE),
+    Kernel("vector bf16:bf16 interleaved odd", 1, BF16, BF16, INTERLEAVED | LONE | EIGHT),
+    Kernel("vector f32:f16 half buffer", 1, F32, F16, ONE_AXIS),
     Kernel("vector f16:f32 half buffer", 1, F16, F32, ONE_AXIS),
-    Kernel("vector f32:f32 two-angles", 1, F32, F32, TWO_ANGLES),
-    Kernel("vector f32:f32 factored", 1, F32, F32, FACTORED),
-    Kernel("vector f32:f32 per-head", 1, F32, F32, HEAD_TABLE),
+    Kernel("vector f32:f32 two-angles", 1, F32, F32, TWO_ANGLES | ONE_AXIS),
+    Kernel("vector f32:f32 factored", 1, F32, F32, FACTORED | HEAD_TABLE | ONE_AXIS),
+    Kernel("vector f32:f32 per-head", 1, F32, F32, HEAD_TABLE | ONE_AXIS),
     Kernel("single f32:f32 buffer", 0, F32, F32, 0),
     Kernel("single f16:f16 buffer", 0, F16, F16, 0),
     Kernel("single bf16:bf16 texture", 0, BF16, BF16, TEXTURE),
-    Kernel("single f32:f16 factored", 0, F32, F16, FACTORED),
+    Kernel("single f32:f16 factored", 0, F32, F16, FACTORED | HEAD_TABLE),
     Kernel("single f16:bf16 two-angles", 0, F16, BF16, TWO_ANGLES),
-    Kernel("vector f16:f16 half buffer native", 1, F16, F16, ONE_AXIS | EIGHT | CONVERTS),
-    Kernel("vector f16:f16 interleaved texture native", 1, F16, F16, INTERLEAVED | EIGHT | TEXTURE | CONVERTS),
-    Kernel("vector f32:f16 half two-tensors native", 1, F32, F16, TWO_SLOTS | CONVERTS),
+    Kernel("vector f16:f16 half buffer native", 1, F16, F16, ONE_AXIS | EIGHTS | CONVERTS),
+    Kernel("vector f16:f16 interleaved texture native", 1, F16, F16, INTERLEAVED | EIGHTS | TEXTURE | CONVERTS),
+    Kernel("vector f32:f16 half buffer native", 1, F32, F16, ONE_AXIS | CONVERTS),
 ]
 # More of the same, for tables of what an element costs: verify's answer is the same for these as for those above.
 MORE_KERNELS = [
-    Kernel("vector f16:f16 half texture", 1, F16, F16, ONE_AXIS | EIGHT | TEXTURE),
-    Kernel("vector f16:f16 interleaved buffer", 1, F16, F16, INTERLEAVED | EIGHT),
-    Kernel("vector bf16:bf16 half texture", 1, BF16, BF16, ONE_AXIS | EIGHT | TEXTURE),
-    Kernel("vector bf16:bf16 interleaved buffer", 1, BF16, BF16, INTERLEAVED | EIGHT),
-    Kernel("vector f32:f32 two-angles texture", 1, F32, F32, TWO_ANGLES | TEXTURE),
-    Kernel("vector f32:f32 factored texture", 1, F32, F32, FACTORED | TEXTURE),
-    Kernel("vector f32:f32 per-head texture", 1, F32, F32, HEAD_TABLE | TEXTURE),
-    Kernel("vector f16:f16 half two-angles", 1, F16, F16, TWO_ANGLES | EIGHT),
-    Kernel("vector f16:f16 half factored", 1, F16, F16, FACTORED | EIGHT),
-    Kernel("vector f16:f16 half texture native", 1, F16, F16, ONE_AXIS | EIGHT | TEXTURE | CONVERTS),
-    Kernel("vector f16:f16 interleaved buffer native", 1, F16, F16, INTERLEAVED | EIGHT | CONVERTS),
+    Kernel("vector f16:f16 half texture", 1, F16, F16, ONE_AXIS | EIGHTS | TEXTURE),
+    Kernel("vector f16:f16 interleaved buffer", 1, F16, F16, INTERLEAVED | EIGHTS),
+    Kernel("vector bf16:bf16 half texture", 1, BF16, BF16, ONE_AXIS | EIGHTS | TEXTURE),
+    Kernel("vector bf16:bf16 interleaved buffer", 1, BF16, BF16, INTERLEAVED | EIGHTS),
+    Kernel("vector f32:f32 two-angles texture", 1, F32, F32, TWO_ANGLES | ONE_AXIS | TEXTURE),
+    Kernel("vector f32:f32 factored texture", 1, F32, F32, FACTORED | HEAD_TABLE | ONE_AXIS | TEXTURE),
+    Kernel("vector f32:f32 per-head texture", 1, F32, F32, HEAD_TABLE | ONE_AXIS | TEXTURE),
+    Kernel("vector f16:f16 half two-angles", 1, F16, F16, TWO_ANGLES | ONE_AXIS | EIGHTS),
+    Kernel("vector f16:f16 half factored", 1, F16, F16, FACTORED | HEAD_TABLE | ONE_AXIS | EIGHTS),
+    Kernel("vector f16:f16 half two-axes native", 1, F16, F16, EIGHTS | CONVERTS),
+    Kernel("vector f16:f16 half texture native", 1, F16, F16, ONE_AXIS | EIGHTS | TEXTURE | CONVERTS),
+    Kernel("vector f16:f16 interleaved buffer native", 1, F16, F16, INTERLEAVED | EIGHTS | CONVERTS),
 ]
-QUICK = [KERNELS[i] for i in (0, 4, 13)]
+QUICK = [kernel for kernel in KERNELS if kernel.name in ("vector f32:f32 half buffer", "vector f16:f16 half buffer", "single f32:f32 buffer")]
 CONTROL = KERNELS[0]  # the one that controls are made of
+
+
+def vulkan_constants(kernel):
+    """As src/vulkan/pipeline.c has them."""
+    slots = TWO_SLOTS if kernel.slots == 2 else 0
+    return [128 if kernel.vector else 64, kernel.source, kernel.to, kernel.flags | slots]
+
+
+def is_opencl(kernel):
+    """Of kernels that Vulkan alone has, one has a twin that differs in nothing else."""
+    return kernel.slots == 2 and not kernel.flags & CONVERTS
 
 
 def opencl_options(kernel):

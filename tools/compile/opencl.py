@@ -6,7 +6,7 @@ import shutil
 import tempfile
 
 import machine_code
-from kernels import CONTROL, opencl_options
+from kernels import CONTROL, is_opencl, opencl_options
 from tool import Missing, complaint, control, find, result, run
 
 # A fused multiply-add, and a result in fp16 of a product and a sum in fp32.
@@ -150,8 +150,8 @@ COMPILERS = (Intel, Amd, Nvidia)
 def compile_for(job, compiler, target):
     source = job.folder / "opencl/rope2d.cl"
     for kernel in job.kernels:
-        if kernel.flags > 255:
-            continue  # tensors are of one kind here
+        if not is_opencl(kernel):
+            continue
         try:
             found, error = compiler.facts(compiler.compile(source, target, opencl_options(kernel))), ""
         except RuntimeError as wrong:

@@ -6,7 +6,7 @@ import pathlib
 import struct
 
 import machine_code
-from kernels import CONTROL, KERNELS
+from kernels import CONTROL, KERNELS, vulkan_constants
 from tool import Missing, complaint, control, find, result, run
 
 NAME = "RADV"
@@ -42,7 +42,7 @@ def variants(program, module, family, kernels):
     """What the driver says of each kernel; Missing when it does not know the family."""
     environment = dict(os.environ, RADV_FORCE_FAMILY=family, VK_ICD_FILENAMES=str(driver()), VK_DRIVER_FILES=str(driver()))
     environment["MESA_SHADER_CACHE_DISABLE"] = "true"
-    done = run([program, "verify-worker", "compile", module, *(f"{k.source}:{k.to}:{k.flags}" for k in kernels)],
+    done = run([program, "verify-worker", "compile", module, *(":".join(map(str, vulkan_constants(k))) for k in kernels)],
                env=environment)
     if done.returncode == 77:
         raise Missing(complaint(done))

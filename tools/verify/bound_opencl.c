@@ -15,7 +15,13 @@ struct buffer {
     cl_mem whole, part;
 };
 
-static rope2d_status create_buffer(const rope2d_cl_device *opencl, cl_api_clCreateSubBuffer create_part,
+// What the library itself does not call.
+struct calls {
+    cl_api_clCreateSubBuffer create_part;
+    cl_api_clEnqueueWriteBuffer write;
+};
+
+static rope2d_status create_buffer(const rope2d_cl_device *opencl, const struct calls *calls,
                                    const struct bound_job *job, uint32_t block, struct buffer *buffer) {
     const rope2d_cl *cl = &opencl->cl;
     const struct bound_place *place = &job->places[block];
@@ -23,10 +29,10 @@ static rope2d_status create_buffer(const rope2d_cl_device *opencl, cl_api_clCrea
     rope2d_status status = ROPE2D_OK;
     CL_MAKE(buffer->whole,
             cl->CreateBuffer(opencl->context, CL_MEM_READ_WRITE, (size_t)place->bytes, NULL, &cl_code));
-    CL_MAKE(buffer->part,
-            create_part(buffer->whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &cl_code));
-    CL(cl->EnqueueWriteBuffer(opencl->queue, buffer->whole, CL_TRUE, (size_t)place->begins,
-                              job->work->blocks[block].bytes, job->blocks[block], 0, NULL, NULL));
+    CL_MAKE(buffer->part, calls->create_part(buffer->whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+                                             &region, &cl_code));
+    CL(calls->write(opencl->queue, buffer->whole, CL_TRUE, (size_t)place->begins,
+                    job->work->blocks[block].bytes, job->blocks[block], 0, NULL, NULL));
 fail:
     return status;
 }
@@ -35,14 +41,15 @@ static rope2d_status create(struct bound_job *job) {
     const rope2d_cl_device *opencl = job->device->device->impl;
     const rope2d_cl *cl = &opencl->cl;
     struct buffer *buffers = calloc(HARNESS_MAX_BLOCKS, sizeof *buffers);
-    cl_api_clCreateSubBuffer create_part = NULL;
+    struct calls calls = {NULL, NULL};
     rope2d_status status = buffers ? ROPE2D_OK : ROPE2D_ERROR_HOST_MEMORY;
     job->impl = buffers;
-    rope2d_library_find(cl->library, "clCreateSubBuffer", &create_part, sizeof create_part);
-    if (!create_part)
+    rope2d_library_find(cl->library, "clCreateSubBuffer", &calls.create_part, sizeof calls.create_part);
+    rope2d_library_find(cl->library, "clEnqueueWriteBuffer", &calls.write, sizeof calls.write);
+    if (!calls.create_part || !calls.write)
         status = ROPE2D_ERROR_UNSUPPORTED;
     for (uint32_t i = 0; i < job->work->block_count && !status; ++i)
-        status = create_buffer(opencl, create_part, job, i, &buffers[i]);
+        status = create_buffer(opencl, &calls, job, i, &buffers[i]);
     return status;
 }
 

@@ -173,12 +173,12 @@ static void print_variant(const char *name, VkPipeline pipeline) {
     cJSON_Delete(line);
 }
 
-// Three numbers with colons between them.
-static int parse_values(const char *text, uint32_t values[3]) {
-    for (int i = 0; i < 3; i++) {
+// Four numbers with colons between them.
+static int parse_values(const char *text, uint32_t values[4]) {
+    for (int i = 0; i < 4; i++) {
         char *end = NULL;
         values[i] = (uint32_t)strtoul(text, &end, 10);
-        if (end == text || *end != (i < 2 ? ':' : '\0'))
+        if (end == text || *end != (i < 3 ? ':' : '\0'))
             return 0;
         text = end + 1;
     }
@@ -194,8 +194,8 @@ int compile_vulkan_main(int argc, char **argv) {
     create_layout(0);
     create_layout(1);
     for (int i = 1; i < argc; i++) {
-        uint32_t values[4] = {64};
-        if (!parse_values(argv[i], &values[1]))
+        uint32_t values[4];
+        if (!parse_values(argv[i], values))
             return 1;
         VkPipeline pipeline = compile(words, count, values);
         print_variant(argv[i], pipeline);
