@@ -4,6 +4,8 @@
 # usage: test_race_control.sh PROGRAM [ARGUMENT...]
 # ThreadSanitizer must end the program, which has a race in rope2d's own code, and name the library's function.
 set -uo pipefail
+# At the first: while it writes of more, threads of drivers that are unloaded meanwhile can stand still for good.
+export TSAN_OPTIONS=${TSAN_OPTIONS:+$TSAN_OPTIONS:}halt_on_error=1
 said=$("$@" 2>&1)
 status=$?
 if [ "$status" -eq 66 ] && grep -q 'WARNING: ThreadSanitizer: data race' <<<"$said" && grep -q 'rope2d_apply' <<<"$said"; then
