@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 
+from bench_signals import check_signals
 from runner import Runner
 
 TINY = ["--quick", "--tower", "sam2", "--tokens", "64", "--seconds", "1", "--pairing", "half"]
@@ -305,6 +306,7 @@ def main(arguments):
     check_marks(runner)
     check_no_textures(runner)
     check_folder(runner)
+    check_signals(runner, others[:1] + others[-1:])
     check_kernels(runner)
     check_report(runner)
     check_plot(runner)

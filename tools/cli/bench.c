@@ -8,12 +8,12 @@
 
 #include "bench_cases.h"
 #include "bench_engine.h"
+#include "bench_folder.h"
 #include "bench_print.h"
 #include "bench_sweep.h"
 #include "message.h"
 #include "output_check.h"
 #include "verbs.h"
-#include "../verify/folder.h"
 
 enum { MOST_TOKENS = 1 << 20, MOST_THREADS = 256 };
 
@@ -119,7 +119,7 @@ static int write_files(const struct bench_request *request, const struct bench_r
 static int measure(const struct bench_request *request, struct bench_results *results) {
     char folder[FOLDER_PATH_SIZE];
     struct device_list devices = {0};
-    if (!bench_hide_driver_caches(folder))
+    if (!bench_folder_hide_caches(folder))
         return STATUS_DEVICE;
     pin_threads();
     int result = devices_choose(request->device, false, &devices);
@@ -136,7 +136,18 @@ static int measure(const struct bench_request *request, struct bench_results *re
         }
     }
     devices_free(&devices);
-    folder_remove(folder);
+    return result;
+}
+
+struct work {
+    const struct bench_request *request;
+    struct bench_results *results;
+};
+
+static int do_work(void *user) {
+    const struct work *work = user;
+    int result = measure(work->request, work->results);
+    bench_results_free(work->results);
     return result;
 }
 
@@ -192,8 +203,7 @@ static int run(int argc, char **argv) {
     bench_machine_read(&results.machine);
     int result = read_request(&words, &results.machine, &request);
     if (!result)
-        result = measure(&request, &results);
-    bench_results_free(&results);
+        result = bench_folder_run(do_work, &(struct work){&request, &results});
     return result;
 }
 

@@ -11,6 +11,7 @@
 #include "message.h"
 #include "../verify/child.h"
 #include "../verify/folder.h"
+#include "../verify/interrupt.h"
 
 enum { REPEATS = 3, QUICK_REPEATS = 1 };
 static const double LONGEST = 60; // seconds of a process
@@ -40,7 +41,7 @@ static bool run_one(const struct bench_engine *engine, rope2d_element element, c
     *times = (struct times){0};
     child_run(arguments, "", LONGEST, take_line, times, &end);
     bool is_done = end.fate == CHILD_DONE && end.status == STATUS_OK && times->is_there;
-    if (!is_done)
+    if (!is_done && !interrupt_came())
         message("%s: no plan was timed in a new process: %.300s", engine->choice->name,
                 *end.text ? end.text : "the process that makes it failed");
     return is_done;

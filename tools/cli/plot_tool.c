@@ -11,6 +11,7 @@
 
 #include "message.h"
 #include "script.h"
+#include "../verify/interrupt.h"
 
 enum { MOST_ARGUMENTS = 8 };
 
@@ -27,6 +28,7 @@ static int run_tool(FILE *input, const char *const *options) {
         return STATUS_DEVICE;
     }
     if (child == 0) {
+        interrupt_unwatch();
         if (dup2(fileno(input), STDIN_FILENO) >= 0)
             execvp(arguments[0], (char *const *)(uintptr_t)arguments);
         message("%s cannot be run", arguments[0]);

@@ -7,6 +7,10 @@
 
 const bool child_is_there = false;
 
+bool child_is_running(void) {
+    return false;
+}
+
 void child_run(const char *const *arguments, const char *input, double seconds, child_line_fn *line,
                void *user, struct child_end *end) {
     (void)arguments, (void)input, (void)seconds, (void)line, (void)user;
@@ -20,6 +24,7 @@ void child_run(const char *const *arguments, const char *input, double seconds, 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -30,6 +35,12 @@ void child_run(const char *const *arguments, const char *input, double seconds, 
 #include "worker.h"
 
 const bool child_is_there = true;
+
+static atomic_int running;
+
+bool child_is_running(void) {
+    return running > 0;
+}
 
 enum { TAIL_SIZE = 300, NOT_STARTED = 127, LOOK_MS = 200 };
 
@@ -89,6 +100,7 @@ static bool start(struct child *child, const char *const *arguments, bool has_li
     }
     if (child->process == 0) {
         (void)setpgid(0, 0); // so that what a shell starts ends with it
+        interrupt_unwatch();
         become(arguments, input, lines, prints);
     }
     (void)setpgid(child->process, child->process);
@@ -253,8 +265,8 @@ static void describe(const struct child *child, double seconds, int status, stru
             *at = ' ';
 }
 
-void child_run(const char *const *arguments, const char *input, double seconds, child_line_fn *line,
-               void *user, struct child_end *end) {
+static void run(const char *const *arguments, const char *input, double seconds, child_line_fn *line,
+                void *user, struct child_end *end) {
     struct child child;
     int status = 0;
     *end = (struct child_end){.fate = CHILD_NOT_STARTED};
@@ -279,6 +291,17 @@ void child_run(const char *const *arguments, const char *input, double seconds, 
     if (child.prints >= 0)
         stop_reading(&child.prints);
     free(child.text);
+}
+
+// A thread that saw a signal before this counts waits for no child, and there is none.
+void child_run(const char *const *arguments, const char *input, double seconds, child_line_fn *line,
+               void *user, struct child_end *end) {
+    running++;
+    if (interrupt_came())
+        *end = (struct child_end){.fate = CHILD_STOPPED, .status = -1, .text = "stopped"};
+    else
+        run(arguments, input, seconds, line, user, end);
+    running--;
 }
 
 #endif

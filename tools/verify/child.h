@@ -23,6 +23,10 @@ typedef void child_line_fn(void *user, const char *line);
 // Whether this system can: elsewhere child_run gives CHILD_NOT_STARTED.
 extern const bool child_is_there;
 
+// Whether child_run is under way, in whichever thread. Once interrupt_came says that a signal did, none
+// begins.
+bool child_is_running(void);
+
 // Runs a program, which is looked for in the path, with `input` on its standard input, and waits. It is
 // killed when it has written no line for `seconds`, and when interrupt_came: then it is CHILD_STOPPED.
 // Without `line` it has no descriptor 3, and `seconds` in all. What it started ends with it. What it prints

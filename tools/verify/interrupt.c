@@ -2,10 +2,11 @@
 #include "interrupt.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 
-static volatile sig_atomic_t signal_number; // 0: none came
+static atomic_int signal_number; // 0: none came
 
 #ifdef _WIN32
 
@@ -22,8 +23,16 @@ void interrupt_listen(void) {
             (void)signal(listened[i], SIG_IGN);
 }
 
+void interrupt_watch(void (*put_away)(void)) {
+    (void)put_away;
+}
+
+void interrupt_unwatch(void) {
+}
+
 #else
 
+#include <pthread.h>
 #include <unistd.h>
 
 enum { PATIENCE = 3, SIGNALLED = 128 }; // timeout(1) sends each signal twice
@@ -48,6 +57,64 @@ void interrupt_listen(void) {
         if (sigaction(listened[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             (void)sigaction(listened[i], &action, NULL);
     }
+}
+
+static sigset_t watched, masked_before;
+static pthread_t watcher;
+static bool is_watching;
+static void (*put_away_all)(void);
+
+// It comes to whoever printed, and to no other thread.
+static void pass_on(int number) {
+    (void)pthread_kill(watcher, number);
+}
+
+static void *watch(void *unused) {
+    int number = 0;
+    (void)unused;
+    while (sigwait(&watched, &number) != 0)
+        continue;
+    signal_number = number;
+    put_away_all();
+    if (number == SIGPIPE)
+        (void)signal(number, SIG_DFL);
+    (void)raise(number); // whoever has a handler has more to put away
+    (void)pthread_sigmask(SIG_UNBLOCK, &watched, NULL);
+    return NULL;
+}
+
+// What is ignored stays so: a thread that waited for it would get it.
+void interrupt_watch(void (*put_away)(void)) {
+    struct sigaction action;
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigemptyset(&watched);
+    for (size_t i = 0; i < sizeof listened / sizeof *listened; ++i)
+        if (sigaction(listened[i], NULL, &action) == 0 && action.sa_handler == SIG_DFL)
+            (void)sigaddset(listened[i] == SIGPIPE ? &pipe : &watched, listened[i]);
+    (void)sigaddset(&watched, SIGPIPE);
+    put_away_all = put_away;
+    (void)pthread_sigmask(SIG_BLOCK, &watched, &masked_before);
+    is_watching = pthread_create(&watcher, NULL, watch, NULL) == 0;
+    if (!is_watching) {
+        (void)pthread_sigmask(SIG_SETMASK, &masked_before, NULL);
+        return;
+    }
+    if (sigismember(&pipe, SIGPIPE) == 1) {
+        action = (struct sigaction){.sa_handler = pass_on};
+        sigemptyset(&action.sa_mask);
+        (void)sigaction(SIGPIPE, &action, NULL);
+    }
+    (void)pthread_sigmask(SIG_UNBLOCK, &pipe, NULL);
+}
+
+void interrupt_unwatch(void) {
+    struct sigaction action;
+    if (!is_watching)
+        return;
+    if (sigaction(SIGPIPE, NULL, &action) == 0 && action.sa_handler == pass_on)
+        (void)signal(SIGPIPE, SIG_DFL);
+    (void)pthread_sigmask(SIG_SETMASK, &masked_before, NULL);
 }
 
 #endif
