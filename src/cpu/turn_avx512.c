@@ -47,6 +47,14 @@ OP REAL load(const void *p) {
     return v;
 }
 
+OP HALF half_load(const void *p) {
+    HALF v = _mm256_loadu_ps(p);
+#if defined(__GNUC__)
+    __asm__("" : "+v"(v));
+#endif
+    return v;
+}
+
 OP void store(void *p, REAL v) {
     _mm512_storeu_ps(p, v);
 }
@@ -130,22 +138,27 @@ OP half_entries half_split(const float *entries) {
     return (half_entries){_mm256_permutex2var_ps(a, cosines, b), _mm256_permutex2var_ps(a, sines, b)};
 }
 
-OP even_odd_entries even_odd_of(REAL a, REAL b) {
-    const __m512i cosines = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 2, 6, 10, 14, 18, 22, 26, 30);
-    const __m512i sines = _mm512_or_si512(cosines, _mm512_set1_epi32(1));
-    const REAL c = _mm512_permutex2var_ps(a, cosines, b);
-    const REAL s = _mm512_permutex2var_ps(a, sines, b);
-    return (even_odd_entries){_mm512_castps512_ps256(c), _mm512_extractf32x8_ps(c, 1),
-                              _mm512_castps512_ps256(s), _mm512_extractf32x8_ps(s, 1)};
+// One after the other of two vectors' pairs: the even ones of both, and the odd ones.
+OP even_odd_entries even_odd_of(HALF a, HALF b, HALF c, HALF d) {
+    const __m256i cosines = _mm256_setr_epi32(0, 4, 2, 6, 8, 12, 10, 14);
+    const __m256i sines = _mm256_or_si256(cosines, _mm256_set1_epi32(1));
+    const HALF e = _mm256_castpd_ps(_mm256_unpacklo_pd(_mm256_castps_pd(a), _mm256_castps_pd(b)));
+    const HALF f = _mm256_castpd_ps(_mm256_unpacklo_pd(_mm256_castps_pd(c), _mm256_castps_pd(d)));
+    const HALF g = _mm256_castpd_ps(_mm256_unpackhi_pd(_mm256_castps_pd(a), _mm256_castps_pd(b)));
+    const HALF h = _mm256_castpd_ps(_mm256_unpackhi_pd(_mm256_castps_pd(c), _mm256_castps_pd(d)));
+    return (even_odd_entries){_mm256_permutex2var_ps(e, cosines, f), _mm256_permutex2var_ps(g, cosines, h),
+                              _mm256_permutex2var_ps(e, sines, f), _mm256_permutex2var_ps(g, sines, h)};
 }
 
 OP even_odd_entries even_odd(const float *entries) {
-    return even_odd_of(load(entries), load(entries + 16));
+    return even_odd_of(half_load(entries), half_load(entries + 8), half_load(entries + 16),
+                       half_load(entries + 24));
 }
 
 OP even_odd_entries even_odd_twice(const float *entries) {
-    const REAL a = load(entries);
-    return even_odd_of(a, a);
+    const HALF a = half_load(entries);
+    const HALF b = half_load(entries + 8);
+    return even_odd_of(a, b, a, b);
 }
 
 OP WORDS load_both(const void *p, const void *q) {
