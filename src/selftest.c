@@ -147,9 +147,33 @@ static rope2d_status apply(const test *t, rope2d_apply_fn *by, unsigned char *ou
     return by(t->plan, &t->probe.positions, &work);
 }
 
-static rope2d_status run(const test *t, bool single, rope2d_differences *differences) {
+// Heads at odd strides as tensors of one head each: of each token, each and the next one.
+static rope2d_status apply_apart(const test *t) {
+    const int64_t stride = stride_of(t, true);
+    rope2d_checked_tensor both[2];
+    const rope2d_work work = {
+        .batch = 1, .tokens = t->heads / t->probe.heads, .tensor_count = 2, .tensors = both};
+    for (uint32_t head = 1; head < t->probe.heads; head++) {
+        for (uint32_t i = 0; i < 2; i++) {
+            const int64_t at = 1 + stride * (head - i);
+            both[i] = (rope2d_checked_tensor){
+                .heads = 1,
+                .in = {t->in + at * t->in_size, 0, t->probe.heads * stride, stride},
+                .out = {t->out + at * t->out_size, 0, t->probe.heads * stride, stride},
+            };
+        }
+        ROPE2D_TRY(t->plan->device->ops->apply(t->plan, &t->probe.positions, &work));
+    }
+    return ROPE2D_OK;
+}
+
+typedef enum layout { EVEN, ODD, APART } layout; // of heads, whose kernels may differ
+
+static rope2d_status run(const test *t, layout heads, rope2d_differences *differences) {
+    const bool single = heads != EVEN;
     memset(t->out, GUARD, (size_t)t->elements * t->out_size);
-    ROPE2D_TRY(apply(t, t->plan->device->ops->apply, t->out, 0, t->probe.heads, single));
+    ROPE2D_TRY(heads == APART ? apply_apart(t)
+                              : apply(t, t->plan->device->ops->apply, t->out, 0, t->probe.heads, single));
     const uint64_t normal = (uint64_t)t->probe.tokens * t->probe.heads;
     if (memcmp(t->out, t->expected, (size_t)t->elements * t->out_size) != 0)
         count_differences(t, normal * stride_of(t, single) + single, differences);
@@ -166,10 +190,11 @@ static rope2d_status run_all(test *t, rope2d_differences *differences) {
     memset(t->expected, GUARD, (size_t)t->elements * t->out_size);
     ROPE2D_TRY(apply(t, rope2d_portable_apply, t->expected, 0, t->probe.heads, false));
     if (t->plan->pattern.wide.count > 0 && !t->plan->has_one_kernel)
-        ROPE2D_TRY(run(t, false, differences));
+        ROPE2D_TRY(run(t, EVEN, differences));
     spread(t, t->in, t->in_size);
     spread(t, t->expected, t->out_size);
-    return run(t, true, differences);
+    ROPE2D_TRY(run(t, ODD, differences));
+    return t->plan->has_few ? run(t, APART, differences) : ROPE2D_OK;
 }
 
 rope2d_status rope2d_self_test_count(const rope2d_plan *plan, rope2d_differences *differences) {

@@ -49,6 +49,10 @@ static void draw_spec(struct scene *s, const rope2d_turn_kernel *kernel) {
     spec->rotary_dim = below(2) ? spec->head_dim / 2 * 2 : 2 + 2 * below(spec->head_dim / 2);
     if (kernel->shares && below(2)) // two steps and a half
         spec->rotary_dim = spec->head_dim = 5 * kernel->pairs;
+    if (kernel->is_few && below(4)) { // whole steps
+        spec->rotary_dim = 2 * kernel->pairs * (1 + below(MAX_PAIRS / kernel->pairs));
+        spec->head_dim = spec->rotary_dim + below(MAX_DIM - spec->rotary_dim + 1) % GAP;
+    }
     spec->rotary_begin = below(spec->head_dim - spec->rotary_dim + 1);
     spec->pairing = ROPE2D_PAIRING_INTERLEAVED;
     if (kernel->pairing == ROPE2D_KERNEL_HALF)
@@ -58,7 +62,9 @@ static void draw_spec(struct scene *s, const rope2d_turn_kernel *kernel) {
     spec->freq_heads = below(4) == 0 ? s->heads : 1;
     const uint32_t pairs = spec->rotary_dim / 2;
     const bool axial = below(3) != 0;
-    const uint32_t stretch = below(2) ? 1 : pairs / spec->axes + 1; // of pairs that one axis turns
+    const uint32_t stretch = kernel->is_few ? kernel->pairs * (1 + below(2)) // of pairs that one axis turns
+                             : below(2)     ? 1
+                                            : pairs / spec->axes + 1;
     for (uint32_t a = 0; a < spec->axes; a++)
         for (uint32_t h = 0; h < spec->freq_heads; h++)
             for (uint32_t p = 0; p < pairs; p++)

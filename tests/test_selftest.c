@@ -119,8 +119,7 @@ static size_t place(const rope2d_span *span, uint64_t batch, uint64_t token, uin
 }
 
 static void rotate_token(const rope2d_plan *plan, const rope2d_positions *positions, const rope2d_work *work,
-                         uint64_t batch, uint64_t token) {
-    const rope2d_checked_tensor *t = work->tensors;
+                         const rope2d_checked_tensor *t, uint64_t batch, uint64_t token) {
     const uint64_t row = (positions->batch > 1 ? batch * positions->tokens : 0) + work->first_token + token;
     for (uint32_t number = 0; number < t->heads; number++) {
         const struct head head = {
@@ -139,7 +138,8 @@ static rope2d_status faulty_apply(const rope2d_plan *plan, const rope2d_position
                                   const rope2d_work *work) {
     for (uint64_t batch = 0; batch < work->batch; batch++)
         for (uint64_t n = 0; n < work->tokens && fault_now != STUCK; n++)
-            rotate_token(plan, positions, work, batch, n);
+            for (uint32_t i = 0; i < work->tensor_count; i++)
+                rotate_token(plan, positions, work, &work->tensors[i], batch, n);
     return ROPE2D_OK;
 }
 

@@ -89,6 +89,9 @@ static rope2d_status plan_create(rope2d_plan *plan) {
             rope2d_vector_create(&vector, kernel, &plan->pattern, &plan->device->host);
         plan->impl = vector;
         ROPE2D_TRY(status);
+        if (plan->in == plan->out && plan->pattern.freq_heads == 1 && !vector->product)
+            ROPE2D_TRY(rope2d_vector_add_few(vector, &plan->pattern, cpu->isa, &plan->device->host));
+        plan->has_few = vector->few != NULL;
     }
     plan->tensors_per_dispatch = ROPE2D_MAX_TENSORS;
     if (kernel && plan->in == plan->out)

@@ -9,6 +9,7 @@ static const struct {
     size_t count;
 } lists[] = {
 #if ROPE2D_X86_64
+    LIST(rope2d_turn_few_avx512),
     LIST(rope2d_turn_avx512),
     LIST(rope2d_turn_avx2),
     LIST(rope2d_turn_sse2),

@@ -18,7 +18,7 @@ typedef struct rope2d_block {
     uint32_t first;    // byte of the first pair's lo
     uint32_t distance; // bytes from lo to hi; unused by interleaved kernels
     uint32_t last;     // bytes from the first step to the last
-    uint32_t steps;    // 1 to the kernel's block_steps
+    uint32_t steps;    // 1 to the kernel's block_steps, or as many as there are
     int32_t ahead;  // bytes to the end of the lines that it asks for, of the head `ahead` bytes from this one
     bool is_shared; // three steps, the last one half this head's, half the next one's
 } rope2d_block;
@@ -27,7 +27,7 @@ typedef struct rope2d_block {
 typedef struct rope2d_turn {
     const unsigned char *in; // channel 0 of the first head
     unsigned char *out;
-    const float *const *tables; // [outer][steps]: (cos, sin) of a step's pairs
+    const float *const *tables; // [outer][steps]: (cos, sin) of a step's pairs, or of a block's
     ptrdiff_t in_inner;
     ptrdiff_t out_inner;
     ptrdiff_t in_outer;
@@ -37,7 +37,7 @@ typedef struct rope2d_turn {
     uint32_t group; // heads that a block turns before the next block turns them, at least 1
     const rope2d_block *blocks;
     uint32_t block_count;
-    uint32_t steps; // of all blocks
+    uint32_t steps; // of all blocks, or blocks
     // Where the heads of a second tensor follow: 1 more than they are, and how far they are from the first's
     // end. A group is then all heads of both, or divides the first's and is no more than the second's.
     uint32_t jump;
@@ -58,7 +58,7 @@ typedef enum rope2d_kernel_pairing {
 } rope2d_kernel_pairing;
 
 typedef struct rope2d_turn_kernel {
-    const char *name;
+    char name[28];
     rope2d_isa isa;
     rope2d_kernel_pairing pairing;
     rope2d_element element;
@@ -66,6 +66,8 @@ typedef struct rope2d_turn_kernel {
     uint32_t bytes; // from a step to the next
     uint32_t block_steps;
     bool shares; // knows blocks that are shared
+    bool is_few; // turn_few_tmpl.h's: `inner` is 1 or 2, a block is all steps that one axis turns, with one
+                 // table, and none overlap
     rope2d_turn_fn *turn;
 } rope2d_turn_kernel;
 

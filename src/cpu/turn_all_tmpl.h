@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// All kernels of one instruction set. The file that includes this defines, besides TURN_FN, and
-// HAS_F16, whether it wants kernels of binary16, and HAS_SHARED, whether its kernel of bf16 halves shares:
+// All kernels of one instruction set. The file that includes this defines, besides TURN_FN,
+// IS_FEW and HAS_AHEAD, as in turn_tmpl.h, HAS_F16, whether it wants kernels of binary16, and HAS_SHARED,
+// whether its kernel of bf16 halves shares:
 //
 //     REAL, WIDTH                    a vector of WIDTH fp32, and load(), store(), mul(), add(), sub() of it
 //     swapped(v)                     each number and its neighbour, exchanged
@@ -14,7 +15,8 @@
 //     doubled(p)                     the same of half as many pairs: each cosine twice, each sine with the
 //                                    signs that it has in a pair's two sums, - and +
 //     even_odd(p)                    .ce, .co, .se, .so: those of even pairs and of odd ones
-//     BLOCK_STEPS, EVEN_ODD_STEPS    as many steps as registers have room for, with 2 vectors each and with 4
+//     HALF_STEPS, BLOCK_STEPS, EVEN_ODD_STEPS    as many steps as registers have room for: of fp32 halves, of
+//                                    others with 2 vectors each, and with 4; none where IS_FEW
 //
 // and with HAS_SHARED
 //
@@ -33,53 +35,58 @@
     store_it(out + (at), sub(mul(e##i.c, x##i), mul(e##i.s, y##i)));                                         \
     store_it(out_hi + (at), add(mul(e##i.s, x##i), mul(e##i.c, y##i)));
 
-#define NAME           half_f32
-#define FETCHES        HAS_AHEAD
-#define STEP_BYTES     (4 * WIDTH)
-#define STEPS          BLOCK_STEPS
-#define ENTRIES(i, at) const real_entries e##i = split(at);
-#define READ(i, at)    HALF_READ(load, i, at)
-#define WRITE(i, at)   HALF_WRITE(store, i, at)
+#define NAME         half_f32
+#define PAIRS        WIDTH
+#define STEP_BYTES   (4 * WIDTH)
+#define STEPS        HALF_STEPS
+#define ENTRY        real_entries
+#define SPLIT        split
+#define READ(i, at)  HALF_READ(load, i, at)
+#define WRITE(i, at) HALF_WRITE(store, i, at)
 #include "turn_tmpl.h"
 
 // Both numbers of a pair are a sum: the sines have the signs.
 #define PAIR_WRITE(store_it, i, at) store_it(out + (at), add(mul(x##i, e##i.c), mul(swapped(x##i), e##i.s)));
 
-#define NAME           interleaved_f32
-#define FETCHES        HAS_AHEAD
-#define STEP_BYTES     (4 * WIDTH)
-#define STEPS          BLOCK_STEPS
-#define ENTRIES(i, at) const real_entries e##i = doubled(at);
-#define READ(i, at)    const REAL x##i = load(in + (at));
-#define WRITE(i, at)   PAIR_WRITE(store, i, at)
+#define NAME         interleaved_f32
+#define PAIRS        (WIDTH / 2)
+#define STEP_BYTES   (4 * WIDTH)
+#define STEPS        BLOCK_STEPS
+#define ENTRY        real_entries
+#define SPLIT        doubled
+#define READ(i, at)  const REAL x##i = load(in + (at));
+#define WRITE(i, at) PAIR_WRITE(store, i, at)
 #include "turn_tmpl.h"
 
 #if HAS_F16
-#define NAME           half_f16
-#define FETCHES        HAS_AHEAD
-#define STEP_BYTES     (2 * WIDTH)
-#define STEPS          BLOCK_STEPS
-#define ENTRIES(i, at) const real_entries e##i = split(at);
-#define READ(i, at)    HALF_READ(load_f16, i, at)
-#define WRITE(i, at)   HALF_WRITE(store_f16, i, at)
+#define NAME         half_f16
+#define PAIRS        WIDTH
+#define STEP_BYTES   (2 * WIDTH)
+#define STEPS        BLOCK_STEPS
+#define ENTRY        real_entries
+#define SPLIT        split
+#define READ(i, at)  HALF_READ(load_f16, i, at)
+#define WRITE(i, at) HALF_WRITE(store_f16, i, at)
 #include "turn_tmpl.h"
 
-#define NAME           interleaved_f16
-#define FETCHES        HAS_AHEAD
-#define STEP_BYTES     (2 * WIDTH)
-#define STEPS          BLOCK_STEPS
-#define ENTRIES(i, at) const real_entries e##i = doubled(at);
-#define READ(i, at)    const REAL x##i = load_f16(in + (at));
-#define WRITE(i, at)   PAIR_WRITE(store_f16, i, at)
+#define NAME         interleaved_f16
+#define PAIRS        (WIDTH / 2)
+#define STEP_BYTES   (2 * WIDTH)
+#define STEPS        BLOCK_STEPS
+#define ENTRY        real_entries
+#define SPLIT        doubled
+#define READ(i, at)  const REAL x##i = load_f16(in + (at));
+#define WRITE(i, at) PAIR_WRITE(store_f16, i, at)
 #include "turn_tmpl.h"
 #endif
 
 // Words of two lo and words of two hi: the even ones and the odd ones are turned apart.
-#define NAME           half_bf16
-#define FETCHES        HAS_AHEAD_BF16
-#define STEP_BYTES     (4 * HALF_WIDTH)
-#define STEPS          EVEN_ODD_STEPS
-#define ENTRIES(i, at) const even_odd_entries e##i = even_odd(at);
+#define NAME       half_bf16
+#define PAIRS      (2 * HALF_WIDTH)
+#define STEP_BYTES (4 * HALF_WIDTH)
+#define STEPS      EVEN_ODD_STEPS
+#define ENTRY      even_odd_entries
+#define SPLIT      even_odd
 #define READ(i, at)                                                                                          \
     const WORDS x##i = load_words(in + (at));                                                                \
     const WORDS y##i = load_words(in_hi + (at));
@@ -104,12 +111,13 @@
 #include "turn_tmpl.h"
 
 // A word is a pair.
-#define NAME           interleaved_bf16
-#define FETCHES        HAS_AHEAD_BF16
-#define STEP_BYTES     (4 * HALF_WIDTH)
-#define STEPS          BLOCK_STEPS
-#define ENTRIES(i, at) const half_entries e##i = half_split(at);
-#define READ(i, at)    const WORDS x##i = load_words(in + (at));
+#define NAME        interleaved_bf16
+#define PAIRS       HALF_WIDTH
+#define STEP_BYTES  (4 * HALF_WIDTH)
+#define STEPS       BLOCK_STEPS
+#define ENTRY       half_entries
+#define SPLIT       half_split
+#define READ(i, at) const WORDS x##i = load_words(in + (at));
 #define WRITE(i, at)                                                                                         \
     store_words(out + (at), joined(half_sub(half_mul(e##i.c, even(x##i)), half_mul(e##i.s, odd(x##i))),      \
                                    half_add(half_mul(e##i.s, even(x##i)), half_mul(e##i.c, odd(x##i)))));

@@ -20,9 +20,10 @@
 #define WORDS          __m256i
 #define HAS_F16        1
 #define HAS_AHEAD      1
-#define HAS_AHEAD_BF16 0
+#define IS_FEW         0
 #define BLOCK_STEPS    5
-#define EVEN_ODD_STEPS 4
+#define HALF_STEPS     BLOCK_STEPS
+#define EVEN_ODD_STEPS 3
 #define HAS_SHARED     0
 #define half_entries   real_entries
 
@@ -65,7 +66,11 @@ OP REAL load_f16(const void *p) {
 }
 
 OP void store_f16(void *p, REAL v) {
+#if defined(__GNUC__)
+    __asm__("vcvtps2ph $0, %1, %0" : "=m"(*(__m128i_u *)p) : "x"(v));
+#else
     _mm_storeu_si128(p, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+#endif
 }
 
 #define half_split split
@@ -143,16 +148,18 @@ OP even_odd_entries even_odd(const float *entries) {
 #include "turn_all_tmpl.h"
 
 const rope2d_turn_kernel rope2d_turn_avx2[6] = {
-    {"half_f32_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 8, 32, BLOCK_STEPS, false, half_f32},
-    {"half_f16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F16, 8, 16, BLOCK_STEPS, false, half_f16},
+    {"half_f32_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 8, 32, BLOCK_STEPS, false, false,
+     half_f32},
+    {"half_f16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F16, 8, 16, BLOCK_STEPS, false, false,
+     half_f16},
     {"half_bf16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, EVEN_ODD_STEPS, HAS_SHARED,
-     half_bf16},
+     false, half_bf16},
     {"interleaved_f32_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 4, 32, BLOCK_STEPS,
-     false, interleaved_f32},
+     false, false, interleaved_f32},
     {"interleaved_f16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 4, 16, BLOCK_STEPS,
-     false, interleaved_f16},
+     false, false, interleaved_f16},
     {"interleaved_bf16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 8, 32, BLOCK_STEPS,
-     false, interleaved_bf16},
+     false, false, interleaved_bf16},
 };
 
 #endif

@@ -3,32 +3,19 @@
 
 #if ROPE2D_X86_64
 
-#include <immintrin.h>
-
-#if defined(__GNUC__)
-#define TURN_FN __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
-#define OP      static inline __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"), always_inline))
-#else
-#define TURN_FN
-#define OP static __forceinline
-#endif
+#include "turn_avx512_tmpl.h"
 
 // bf16 goes by 16 pairs at a time as well, in two vectors of 256 bits.
-#define REAL           __m512
-#define WIDTH          16
 #define HALF           __m256
 #define HALF_WIDTH     8
 #define WORDS          __m256i
 #define HAS_F16        0
 #define HAS_AHEAD      1
-#define HAS_AHEAD_BF16 1
+#define IS_FEW         0
 #define BLOCK_STEPS    5
-#define EVEN_ODD_STEPS 5
+#define HALF_STEPS     4
+#define EVEN_ODD_STEPS 4
 #define HAS_SHARED     1
-
-typedef struct real_entries {
-    REAL c, s;
-} real_entries;
 
 typedef struct half_entries {
     HALF c, s;
@@ -38,41 +25,12 @@ typedef struct even_odd_entries {
     HALF ce, co, se, so;
 } even_odd_entries;
 
-// Compilers would read what is used twice from memory twice, which the nearest cache has no time for.
-OP REAL load(const void *p) {
-    REAL v = _mm512_loadu_ps(p);
-#if defined(__GNUC__)
-    __asm__("" : "+v"(v));
-#endif
-    return v;
-}
-
 OP HALF half_load(const void *p) {
     HALF v = _mm256_loadu_ps(p);
 #if defined(__GNUC__)
     __asm__("" : "+v"(v));
 #endif
     return v;
-}
-
-OP void store(void *p, REAL v) {
-    _mm512_storeu_ps(p, v);
-}
-
-OP REAL mul(REAL a, REAL b) {
-    return _mm512_mul_ps(a, b);
-}
-
-OP REAL add(REAL a, REAL b) {
-    return _mm512_add_ps(a, b);
-}
-
-OP REAL sub(REAL a, REAL b) {
-    return _mm512_sub_ps(a, b);
-}
-
-OP REAL swapped(REAL v) {
-    return _mm512_permute_ps(v, 0xb1);
 }
 
 OP HALF half_mul(HALF a, HALF b) {
@@ -114,20 +72,6 @@ OP WORDS joined(HALF e, HALF o) {
     const WORDS rest = _mm256_ternarylogic_epi32(lower, upper, ones, 0xf8); // lower | (upper & 1)
     const __mmask16 up = _mm256_cmpgt_epu16_mask(rest, _mm256_set1_epi16(INT16_MIN));
     return _mm256_mask_add_epi16(upper, up, upper, ones);
-}
-
-OP real_entries split(const float *entries) {
-    const __m512i cosines = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-    const __m512i sines = _mm512_or_si512(cosines, _mm512_set1_epi32(1));
-    const REAL a = load(entries);
-    const REAL b = load(entries + 16);
-    return (real_entries){_mm512_permutex2var_ps(a, cosines, b), _mm512_permutex2var_ps(a, sines, b)};
-}
-
-OP real_entries doubled(const float *entries) {
-    const REAL a = load(entries);
-    const REAL signs = _mm512_castsi512_ps(_mm512_set1_epi64(INT64_C(0x80000000)));
-    return (real_entries){_mm512_moveldup_ps(a), _mm512_xor_ps(_mm512_movehdup_ps(a), signs)};
 }
 
 OP half_entries half_split(const float *entries) {
@@ -173,14 +117,14 @@ OP void store_both(void *p, void *q, WORDS w) {
 #include "turn_all_tmpl.h"
 
 const rope2d_turn_kernel rope2d_turn_avx512[4] = {
-    {"half_f32_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F32, 16, 64, BLOCK_STEPS, false,
+    {"half_f32_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F32, 16, 64, HALF_STEPS, false, false,
      half_f32},
     {"half_bf16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, EVEN_ODD_STEPS,
-     HAS_SHARED, half_bf16},
+     HAS_SHARED, false, half_bf16},
     {"interleaved_f32_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 8, 64, BLOCK_STEPS,
-     false, interleaved_f32},
+     false, false, interleaved_f32},
     {"interleaved_bf16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 8, 32, BLOCK_STEPS,
-     false, interleaved_bf16},
+     false, false, interleaved_bf16},
 };
 
 #endif

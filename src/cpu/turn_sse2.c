@@ -21,8 +21,9 @@
 #define WORDS          __m128i
 #define HAS_F16        0
 #define HAS_AHEAD      0
-#define HAS_AHEAD_BF16 0
+#define IS_FEW         0
 #define BLOCK_STEPS    2
+#define HALF_STEPS     BLOCK_STEPS
 #define EVEN_ODD_STEPS 2
 #define HAS_SHARED     0
 #define half_entries   real_entries
@@ -120,13 +121,14 @@ OP even_odd_entries even_odd(const float *entries) {
 #include "turn_all_tmpl.h"
 
 const rope2d_turn_kernel rope2d_turn_sse2[4] = {
-    {"half_f32_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, BLOCK_STEPS, false, half_f32},
+    {"half_f32_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, BLOCK_STEPS, false, false,
+     half_f32},
     {"half_bf16_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 8, 16, EVEN_ODD_STEPS, HAS_SHARED,
-     half_bf16},
+     false, half_bf16},
     {"interleaved_f32_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 2, 16, BLOCK_STEPS,
-     false, interleaved_f32},
+     false, false, interleaved_f32},
     {"interleaved_bf16_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 4, 16, BLOCK_STEPS,
-     false, interleaved_bf16},
+     false, false, interleaved_bf16},
 };
 
 #endif

@@ -5,9 +5,11 @@
 //     TURN_FN           how a function of the instruction set begins
 //     NAME              of the kernel's function
 //     STEP_BYTES        from a step's first byte to the next step's
-//     FETCHES           1 where it asks for heads ahead, else 0
+//     HAS_AHEAD         1 where it asks for heads ahead, else 0
+//     IS_FEW            1 for few heads: then the loops are turn_few_tmpl.h's, without STEPS
 //     STEPS             2 to 5: as many steps' cosines and sines as registers have room for
-//     ENTRIES(i, at)    declares what step i keeps in registers of the (cos, sin) of its pairs, from `at` on
+//     PAIRS             of a step
+//     ENTRY, SPLIT(at)  what a step keeps in registers of the (cos, sin) of its pairs, from `at` on, and how
 //     READ(i, at)       declares what step i reads from byte `at` of in on
 //     WRITE(i, at)      turns it and writes it at byte `at` of out on
 //
@@ -19,7 +21,7 @@
 //
 // with `in` and `out`, and `in_hi` and `out_hi` for hi, in sight. All names end in the number of the step.
 
-#if FETCHES
+#if HAS_AHEAD
 // Behind the loops: in L2 a jump over it for each head costs a single head a fifth.
 #define FETCH                                                                                                \
     if (ROPE2D_RARELY(turn->fetched != 0))                                                                   \
@@ -27,7 +29,7 @@
 #else
 #define FETCH
 #endif
-#define TABLE(i) ENTRIES(i, table[i])
+#define TABLE(i) const ENTRY e##i = SPLIT(table[i]);
 #define STEP(i)                                                                                              \
     READ(i, (size_t)(i)*STEP_BYTES)                                                                          \
     WRITE(i, (size_t)(i)*STEP_BYTES)
@@ -57,6 +59,9 @@
     }                                                                                                        \
     break;
 
+#if IS_FEW
+#include "turn_few_tmpl.h"
+#else
 TURN_FN static void NAME(const rope2d_turn *turn) {
     // Else they would be read again after every store.
     const ptrdiff_t in_inner = turn->in_inner;
@@ -142,6 +147,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
         }
     }
 }
+#endif
 
 #undef TABLE
 #undef STEP
@@ -152,8 +158,9 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #undef NAME
 #undef STEP_BYTES
 #undef STEPS
-#undef ENTRIES
-#undef FETCHES
+#undef PAIRS
+#undef ENTRY
+#undef SPLIT
 #undef FETCH
 #undef READ
 #undef WRITE

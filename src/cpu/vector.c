@@ -21,12 +21,20 @@ static uint32_t run_pairs(const rope2d_pattern *pattern, uint32_t first, rope2d_
     return i - first;
 }
 
+// Whether each of a run's steps is turned by one axis, and is whole.
+static bool has_whole_steps(const rope2d_turn_kernel *kernel, const uint8_t *axis, uint32_t pairs) {
+    for (uint32_t i = 0; i < pairs; i++)
+        if (axis[i] != axis[i - i % kernel->pairs])
+            return false;
+    return pairs % kernel->pairs == 0;
+}
+
 bool rope2d_vector_suits(const rope2d_turn_kernel *kernel, const rope2d_pattern *pattern) {
     if (pattern->pairs == 0 || pattern->pairs > MAX_PAIRS || pattern->angles != 1 || pattern->factors == 1)
         return false;
     for (uint32_t i = 0; i < pattern->pairs;) {
         const uint32_t pairs = run_pairs(pattern, i, kernel->pairing);
-        if (pairs < kernel->pairs)
+        if (pairs < kernel->pairs || (kernel->is_few && !has_whole_steps(kernel, pattern->axis + i, pairs)))
             return false;
         i += pairs;
     }
@@ -57,8 +65,8 @@ const rope2d_turn_kernel *rope2d_vector_choose(const rope2d_pattern *pattern, ro
     const rope2d_turn_kernel *kernel;
     const rope2d_turn_kernel *best = NULL;
     for (uint32_t i = 0; (in == out || converts) && (kernel = rope2d_turn_kernel_at(i)) != NULL; i++) {
-        if (kernel->isa <= isa && kernel->element == element && rope2d_vector_suits(kernel, pattern) &&
-            (!best || cost(kernel, pattern) < cost(best, pattern)))
+        if (!kernel->is_few && kernel->isa <= isa && kernel->element == element &&
+            rope2d_vector_suits(kernel, pattern) && (!best || cost(kernel, pattern) < cost(best, pattern)))
             best = kernel;
     }
     return best;
@@ -118,6 +126,23 @@ static void add_blocks(rope2d_vector *v, const rope2d_pattern *pattern, uint32_t
     }
 }
 
+// Steps that one axis turns are one block.
+static void add_long_blocks(rope2d_vector *v, const rope2d_pattern *pattern, uint32_t first, uint32_t pairs) {
+    const uint32_t element = rope2d_element_size(v->kernel->element);
+    const uint32_t step = v->kernel->pairs;
+    for (uint32_t i = first; i < first + pairs; i += step) {
+        if (i == first || pattern->axis[i] != pattern->axis[i - step]) {
+            add_entries(v->steps, &v->step_places, ROPE2D_FIRST_ROW + pattern->axis[i], 2 * i, 0);
+            v->step_count++;
+            v->blocks[v->block_count++] = (rope2d_block){
+                .first = pattern->lo[i] * element,
+                .distance = (uint32_t)(pattern->hi[first] - pattern->lo[first]) * element,
+            };
+        }
+        v->blocks[v->block_count - 1].steps++;
+    }
+}
+
 static void add_passes(rope2d_vector *v, const rope2d_pattern *pattern) {
     const uint32_t element = rope2d_element_size(v->kernel->element);
     const rope2d_units *single = &pattern->single;
@@ -153,7 +178,7 @@ static rope2d_status create(rope2d_vector **vector, const rope2d_turn_kernel *ke
                            v->room);
     for (uint32_t i = 0; i < pattern->pairs;) {
         const uint32_t pairs = run_pairs(pattern, i, kernel->pairing);
-        add_blocks(v, pattern, i, pairs);
+        (kernel->is_few ? add_long_blocks : add_blocks)(v, pattern, i, pairs);
         i += pairs;
     }
     const uint32_t bytes = pattern->head_dim * rope2d_element_size(kernel->element) / v->block_count;
@@ -198,14 +223,25 @@ rope2d_status rope2d_vector_create(rope2d_vector **vector, const rope2d_turn_ker
                                                                   : status;
 }
 
+rope2d_status rope2d_vector_add_few(rope2d_vector *vector, const rope2d_pattern *pattern, rope2d_isa isa,
+                                    const rope2d_host *host) {
+    const rope2d_turn_kernel *kernel;
+    for (uint32_t i = 0; (kernel = rope2d_turn_kernel_at(i)) != NULL; i++)
+        if (kernel->is_few && kernel->isa <= isa && kernel->element == vector->kernel->element &&
+            rope2d_vector_suits(kernel, pattern))
+            return create(&vector->few, kernel, pattern, host);
+    return ROPE2D_OK;
+}
+
+// No product has few, and what is for few heads no product.
 void rope2d_vector_destroy(rope2d_vector *vector, const rope2d_host *host) {
     while (vector) {
-        rope2d_vector *const product = vector->product;
+        rope2d_vector *const next = vector->product ? vector->product : vector->few;
         rope2d_release(host, vector->blocks, vector->room, sizeof(*vector->blocks));
         rope2d_release(host, vector->steps, vector->room, sizeof(*vector->steps));
         rope2d_release(host, vector->mixed, vector->room, sizeof(*vector->mixed));
         rope2d_release(host, vector->passes, vector->room, sizeof(*vector->passes));
         rope2d_release(host, vector, 1, sizeof(*vector));
-        vector = product;
+        vector = next;
     }
 }

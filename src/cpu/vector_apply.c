@@ -83,7 +83,7 @@ static bool goes_on(const heads_tile *tile, uint32_t tensor) {
     const rope2d_cpu_job *job = tile->job;
     const rope2d_checked_tensor *a = &tile->tensors[tensor];
     const rope2d_checked_tensor *b = a + 1;
-    if (tensor + 1 >= tile->tensor_count || rope2d_cpu_converts(job->plan) ||
+    if (tensor + 1 >= tile->tensor_count || rope2d_cpu_converts(job->plan) || job->vector->kernel->is_few ||
         !(job->in_turns || job->is_small) || (job->streams && !a->in_place))
         return false;
     const uint32_t group = group_of(job, a->heads);
@@ -135,8 +135,8 @@ static void turn_tile(const heads_tile *tile, const rope2d_tables *t, bool table
         .block_count = job->vector->block_count,
         .steps = job->vector->step_count,
     };
-    const bool by_heads =
-        tensor->out.head_stride > tensor->out.token_stride && tile->tokens > 1 && !tile->is_joined;
+    const bool is_apart = tensor->out.head_stride > tensor->out.token_stride && tile->tokens > 1;
+    const bool by_heads = !tile->is_joined && !tables_of_heads && (is_apart || job->vector->kernel->is_few);
     if (tables_of_heads) {
         turns.in_outer = turns.in_inner;
         turns.out_outer = turns.out_inner;
@@ -292,6 +292,12 @@ void rope2d_vector_tokens(const rope2d_cpu_job *job, uint64_t begin, uint64_t en
     rope2d_tables t;
     rope2d_checked_tensor joined;
     heads_tile tile = {.job = job, .is_joined = join(job, &joined)};
+    rope2d_cpu_job few;
+    if (tile.is_joined && job->vector->few) {
+        few = *job;
+        few.vector = job->vector->few;
+        tile.job = &few;
+    }
     tile.tensors = tile.is_joined ? &joined : job->work->tensors;
     tile.tensor_count = tile.is_joined ? 1 : job->work->tensor_count;
     tokens_with(&tile, begin, end, &t);
