@@ -32,8 +32,10 @@ static void turn(const rope2d_vector *v, const rope2d_turn *t, bool in_place) {
 static void turn_past_caches(const rope2d_cpu_job *job, const rope2d_turn *t) {
     // What lies in order, by bytes. What takes long to turn has memory wait meanwhile, unless the kernel
     // asks.
-    const bool asks = job->plan->in == ROPE2D_F32 && job->head_bytes <= PIECE_BYTES && t->in_order;
-    const bool is_wide = job->vector->kernel->isa != ROPE2D_ISA_SSE2;
+    const rope2d_turn_kernel *const kernel = job->vector->kernel;
+    const bool asks =
+        (kernel->element == ROPE2D_F32 || kernel->is_few) && job->head_bytes <= PIECE_BYTES && t->in_order;
+    const bool is_wide = kernel->isa != ROPE2D_ISA_SSE2;
     unsigned char memory[SCRATCH_BYTES + ROPE2D_STREAM_LINE];
     // No vector is in two lines.
     unsigned char *const scratch = memory + ROPE2D_STREAM_LINE - (uintptr_t)memory % ROPE2D_STREAM_LINE;
