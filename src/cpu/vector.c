@@ -23,10 +23,13 @@ static uint32_t run_pairs(const rope2d_pattern *pattern, uint32_t first, rope2d_
 
 // Whether each of a run's steps is turned by one axis, and is whole.
 static bool has_whole_steps(const rope2d_turn_kernel *kernel, const uint8_t *axis, uint32_t pairs) {
-    for (uint32_t i = 0; i < pairs; i++)
-        if (axis[i] != axis[i - i % kernel->pairs])
+    uint32_t in_step = 0;
+    for (uint32_t i = 0; i < pairs; i++) {
+        if (in_step > 0 && axis[i] != axis[i - 1])
             return false;
-    return pairs % kernel->pairs == 0;
+        in_step = in_step + 1 < kernel->pairs ? in_step + 1 : 0;
+    }
+    return in_step == 0;
 }
 
 bool rope2d_vector_suits(const rope2d_turn_kernel *kernel, const rope2d_pattern *pattern) {
