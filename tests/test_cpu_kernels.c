@@ -29,6 +29,7 @@ static uint32_t below(uint32_t bound) {
 
 struct scene {
     rope2d_spec spec;
+    uint32_t lo[MAX_PAIRS], hi[MAX_PAIRS]; // of explicit pairs
     float freqs[MAX_AXES * MAX_HEADS * MAX_PAIRS];
     float coordinates[MAX_BATCH * MAX_TOKENS * MAX_AXES];
     uint32_t batch, heads;
@@ -61,6 +62,17 @@ static void draw_spec(struct scene *s, const rope2d_turn_kernel *kernel) {
         spec->pairing = ROPE2D_PAIRING_HALF;
     spec->freq_heads = below(4) == 0 ? s->heads : 1;
     const uint32_t pairs = spec->rotary_dim / 2;
+    if (spec->pairing == ROPE2D_PAIRING_HALF && below(3) == 0) { // hi before lo
+        for (uint32_t p = 0; p < pairs; p++) {
+            s->lo[p] = spec->rotary_begin + pairs + p;
+            s->hi[p] = spec->rotary_begin + p;
+        }
+        spec->pairing = ROPE2D_PAIRING_EXPLICIT;
+        spec->rotary_begin = spec->rotary_dim = 0;
+        spec->pairs = pairs;
+        spec->pair_lo = s->lo;
+        spec->pair_hi = s->hi;
+    }
     const bool axial = below(3) != 0;
     const uint32_t stretch = kernel->is_few ? kernel->pairs * (1 + below(2)) // of pairs that one axis turns
                              : below(2)     ? 1

@@ -148,7 +148,7 @@ void rope2d_cpu_job_fill(job *j) {
     j->in_turns = j->ahead_bytes > 0 && (!j->streams || first->in_place) &&
                   first->in.head_stride <= first->in.token_stride;
     j->by_tokens = j->vector && (j->is_small || j->in_turns || j->heads <= FEW_HEADS * tokens) &&
-                   tokens >= (uint64_t)MIN_TOKENS * j->tasks;
+                   (j->tasks <= 1 || tokens >= (uint64_t)MIN_TOKENS * j->tasks);
     j->fetches = j->by_tokens && !j->is_small && j->ahead_bytes == 0;
 }
 

@@ -15,10 +15,10 @@
 // Consecutive steps of a run of pairs, whose cosines and sines stay in registers over the heads of a token.
 // Bytes count from the head's first channel.
 typedef struct rope2d_block {
-    uint32_t first;    // byte of the first pair's lo
-    uint32_t distance; // bytes from lo to hi; unused by interleaved kernels
-    uint32_t last;     // bytes from the first step to the last
-    uint32_t steps;    // 1 to the kernel's block_steps, or as many as there are
+    uint32_t first;   // byte of the first pair's lo
+    int32_t distance; // bytes from lo to hi, which may lie before it; unused by interleaved kernels
+    uint32_t last;    // bytes from the first step to the last
+    uint32_t steps;   // 1 to the kernel's block_steps, or as many as there are
     int32_t ahead;  // bytes to the end of the lines that it asks for, of the head `ahead` bytes from this one
     bool is_shared; // three steps, the last one half this head's, half the next one's
 } rope2d_block;

@@ -121,7 +121,7 @@ static void add_blocks(rope2d_vector *v, const rope2d_pattern *pattern, uint32_t
                      is_shared && step + 1 == end ? kernel->pairs / 2 : kernel->pairs);
         v->blocks[v->block_count++] = (rope2d_block){
             .first = pattern->lo[first + at] * element,
-            .distance = (uint32_t)(pattern->hi[first] - pattern->lo[first]) * element,
+            .distance = (pattern->hi[first] - pattern->lo[first]) * (int32_t)element,
             .last = (last - at) * to_bytes,
             .steps = end - begin,
             .is_shared = is_shared,
@@ -139,7 +139,7 @@ static void add_long_blocks(rope2d_vector *v, const rope2d_pattern *pattern, uin
             v->step_count++;
             v->blocks[v->block_count++] = (rope2d_block){
                 .first = pattern->lo[i] * element,
-                .distance = (uint32_t)(pattern->hi[first] - pattern->lo[first]) * element,
+                .distance = (pattern->hi[first] - pattern->lo[first]) * (int32_t)element,
             };
         }
         v->blocks[v->block_count - 1].steps++;

@@ -22,6 +22,7 @@ static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP};
 enum { PASSED_ON = sizeof passed_on / sizeof *passed_on };
 
 static volatile pid_t worker;
+static struct sigaction before_passing[PASSED_ON];
 
 static void pass_on(int number) {
     const int before = errno;
@@ -32,11 +33,26 @@ static void pass_on(int number) {
 // What is ignored, as by nohup, stays ignored.
 static void pass_signals_on(void) {
     for (int i = 0; i < PASSED_ON; ++i) {
-        struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART}, before;
+        struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
         sigemptyset(&action.sa_mask);
-        if (sigaction(passed_on[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        (void)sigaction(passed_on[i], NULL, &before_passing[i]);
+        if (before_passing[i].sa_handler != SIG_IGN)
             (void)sigaction(passed_on[i], &action, NULL);
     }
+}
+
+// Its number is its own until it is reaped, and from here on no signal is passed on: one that comes waits
+// until the folder is removed.
+static int reap(const sigset_t *set) {
+    siginfo_t info;
+    int status = 0;
+    while (waitid(P_PID, (id_t)worker, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+        continue;
+    (void)sigprocmask(SIG_BLOCK, set, NULL);
+    (void)waitpid(worker, &status, 0);
+    for (int i = 0; i < PASSED_ON; ++i)
+        (void)sigaction(passed_on[i], &before_passing[i], NULL);
+    return status;
 }
 
 // In a thread of its own, after a signal. No child begins from here on.
@@ -71,7 +87,8 @@ static void follow(pid_t parent) {
 
 // Drivers make what they miss anew, with the folders above it, as long as their process is there: another one
 // removes it.
-static int work_apart(int (*work)(void *), void *user, const char *folder, const sigset_t *mask) {
+static int work_apart(int (*work)(void *), void *user, const char *folder, const sigset_t *set,
+                      const sigset_t *mask) {
     const pid_t parent = getpid();
     int status = 0;
     worker = fork();
@@ -82,14 +99,15 @@ static int work_apart(int (*work)(void *), void *user, const char *folder, const
         (void)sigprocmask(SIG_SETMASK, mask, NULL);
         follow(parent);
         interrupt_watch(put_away);
-        exit(work(user));
+        exit(message_end(work(user)));
     }
-    if (worker > 0)
+    if (worker > 0) {
         pass_signals_on();
-    (void)sigprocmask(SIG_SETMASK, mask, NULL);
-    while (worker > 0 && waitpid(worker, &status, 0) < 0 && errno == EINTR)
-        continue;
+        (void)sigprocmask(SIG_SETMASK, mask, NULL);
+        status = reap(set);
+    }
     folder_remove(folder);
+    (void)sigprocmask(SIG_SETMASK, mask, NULL);
     return worker < 0 ? STATUS_DEVICE : end_as(status);
 }
 
@@ -104,7 +122,7 @@ int bench_folder_run(int (*work)(void *user), void *user) {
         (void)sigprocmask(SIG_SETMASK, &before, NULL);
         return STATUS_DEVICE;
     }
-    return work_apart(work, user, folder, &before);
+    return work_apart(work, user, folder, &set, &before);
 }
 
 // Drivers keep what they have compiled on disk.

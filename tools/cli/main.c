@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,10 +68,5 @@ int main(int argc, char **argv) {
 #ifdef SIGXFSZ
     (void)signal(SIGXFSZ, SIG_IGN); // a file that grows past its limit is a failed write, not an end
 #endif
-    const int result = run(argc, argv);
-    errno = 0;
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return result;
-    message("stdout: cannot be written: %s", errno ? strerror(errno) : "an earlier write failed");
-    return result ? result : STATUS_USAGE;
+    return message_end(run(argc, argv));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "message.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -107,3 +108,11 @@ const rope2d_host message_host = {
     .struct_size = sizeof(rope2d_host),
     .log = log_to_stderr,
 };
+
+int message_end(int result) {
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return result;
+    message("stdout: cannot be written: %s", errno ? strerror(errno) : "an earlier write failed");
+    return result ? result : STATUS_USAGE;
+}

@@ -35,6 +35,10 @@ int message_status(rope2d_status status, const char *what);
 // The exit status that belongs to a status of the library.
 int exit_status_of(rope2d_status status);
 
+// At a program's end: what waits to be printed is, and where it cannot be, that is said. Returns `result`, or
+// STATUS_USAGE where that would be STATUS_OK.
+int message_end(int result);
+
 // Writes the library's errors and warnings to stderr.
 extern const rope2d_host message_host;
 
