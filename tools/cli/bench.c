@@ -14,6 +14,7 @@
 #include "message.h"
 #include "output_check.h"
 #include "verbs.h"
+#include "../verify/folder.h"
 
 enum { MOST_TOKENS = 1 << 20, MOST_THREADS = 256 };
 
@@ -119,7 +120,7 @@ static int write_files(const struct bench_request *request, const struct bench_r
 static int measure(const struct bench_request *request, struct bench_results *results) {
     char folder[FOLDER_PATH_SIZE];
     struct device_list devices = {0};
-    if (!bench_folder_hide_caches(folder))
+    if (!bench_hide_driver_caches(folder))
         return STATUS_DEVICE;
     pin_threads();
     int result = devices_choose(request->device, false, &devices);
@@ -136,6 +137,7 @@ static int measure(const struct bench_request *request, struct bench_results *re
         }
     }
     devices_free(&devices);
+    folder_remove(folder);
     return result;
 }
 

@@ -99,4 +99,8 @@ extern const struct bench_engine_ops bench_cpu_ops, bench_vulkan_ops, bench_open
 extern const rope2d_host bench_host;
 uint64_t bench_allocations(void);
 
+// Gives the drivers of this process an empty folder of FOLDER_PATH_SIZE for their caches, which the caller
+// removes.
+bool bench_hide_driver_caches(char *folder);
+
 #endif

@@ -15,6 +15,7 @@
 #include "message.h"
 #include "progress.h"
 #include "../verify/child.h"
+#include "../verify/folder.h"
 #include "../verify/interrupt.h"
 
 static const double PATIENCE = 3; // seconds that a child has to put away what is its own
@@ -123,15 +124,4 @@ int bench_folder_run(int (*work)(void *user), void *user) {
         return STATUS_DEVICE;
     }
     return work_apart(work, user, folder, &set, &before);
-}
-
-// Drivers keep what they have compiled on disk.
-bool bench_folder_hide_caches(char folder[FOLDER_PATH_SIZE]) {
-    static const char *const variables[] = {"POCL_CACHE_DIR", "MESA_SHADER_CACHE_DIR", "MESA_GLSL_CACHE_DIR",
-                                            "__GL_SHADER_DISK_CACHE_PATH", "AMD_SHADER_DISK_CACHE_PATH"};
-    if (!folder_make_own(folder))
-        return false;
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; ++i)
-        setenv(variables[i], folder, 1);
-    return true;
 }

@@ -5,17 +5,9 @@
 #ifndef ROPE2D_CLI_BENCH_FOLDER_H
 #define ROPE2D_CLI_BENCH_FOLDER_H
 
-#include <stdbool.h>
-
-#include "../verify/folder.h"
-
-// Calls `work` in a process of its own, whose folder for what is temporary, and that of its drivers' caches,
-// is one that this process removes when that one has ended. Returns what `work` did, or ends as that process
-// was ended; signals that ask this one to end are that one's. Nothing may be waiting to be printed, and no
-// other thread may be there.
+// Calls `work` in a process of its own, whose TMPDIR is a folder that this process removes when that one has
+// ended. Returns what `work` did, or ends as that process was ended; signals that ask this one to end are
+// that one's. Nothing may be waiting to be printed, and no other thread may be there.
 int bench_folder_run(int (*work)(void *user), void *user);
-
-// A folder made by folder_make_own is the one of this process's drivers for their caches.
-bool bench_folder_hide_caches(char folder[FOLDER_PATH_SIZE]);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "bench_engine.h"
 #include "message.h"
+#include "../verify/folder.h"
 
 static atomic_ullong allocations;
 
@@ -37,4 +38,15 @@ const rope2d_host bench_host = {
 
 uint64_t bench_allocations(void) {
     return atomic_load(&allocations);
+}
+
+// Drivers keep what they have compiled on disk.
+bool bench_hide_driver_caches(char *folder) {
+    static const char *const variables[] = {"POCL_CACHE_DIR", "MESA_SHADER_CACHE_DIR", "MESA_GLSL_CACHE_DIR",
+                                            "__GL_SHADER_DISK_CACHE_PATH", "AMD_SHADER_DISK_CACHE_PATH"};
+    if (!folder_make_own(folder))
+        return false;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; ++i)
+        setenv(variables[i], folder, 1);
+    return true;
 }

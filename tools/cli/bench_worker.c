@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "bench_cases.h"
-#include "bench_folder.h"
 #include "bench_run.h"
 #include "message.h"
 #include "options.h"
+#include "../verify/folder.h"
 #include "../verify/worker.h"
 
 enum { TOKENS = 64 }; // of the copy that shows what any first run takes
@@ -197,7 +197,7 @@ int bench_worker_main(int argc, char **argv) {
     int element = argc == 4 ? word_index(argv[1], bench_element_names) : -1;
     int mode = argc == 4 ? word_index(argv[2], mode_names) : -1;
     bool is_hidden = mode == MODE_COLD || mode == MODE_BARE;
-    if (element < 0 || mode < 0 || (is_hidden && !bench_folder_hide_caches(folder)))
+    if (element < 0 || mode < 0 || (is_hidden && !bench_hide_driver_caches(folder)))
         return STATUS_USAGE;
     int result = devices_choose(argv[0], true, &devices);
     if (!result && devices.count) {
