@@ -160,7 +160,7 @@ rope2d_status rope2d_cl_staging_unmap(const rope2d_cl_device *device, rope2d_cl_
 void rope2d_cl_staging_leave(const rope2d_cl_device *device, rope2d_cl_staging *staging);
 void rope2d_cl_staging_destroy(const rope2d_cl_device *device, rope2d_cl_staging *staging);
 
-// At least 4 bytes long, filled with `bytes` from the host where `data` is not NULL.
+// At least 4 bytes long, filled with `bytes` from the host, which are words, where `data` is not NULL.
 rope2d_status rope2d_cl_buffer_create(const rope2d_cl_device *device, cl_mem_flags flags, uint64_t bytes,
                                       const void *data, cl_mem *buffer);
 void rope2d_cl_memory_release(const rope2d_cl_device *device, cl_mem *memory);
