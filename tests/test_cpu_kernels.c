@@ -36,6 +36,7 @@ struct scene {
     uint64_t tokens, first_token;
     bool in_place, is_finite, is_large; // large: as past the caches
     bool is_split, is_swapped;          // its heads as two tensors
+    rope2d_ahead ahead;                 // of large ones
     rope2d_checked_tensor tensor;
 };
 
@@ -203,7 +204,9 @@ static void run(const struct scene *s, rope2d_plan *plan, const rope2d_positions
     rope2d_cpu_job_fill(&job);
     job.streams = vector && s->is_large;
     job.is_small = !s->is_large;
-    job.fetches = s->is_large;
+    job.ahead = s->ahead;
+    if (s->ahead.heads > 0 && tensor.in.head_stride <= tensor.in.token_stride)
+        job.in_turns = true;
     const uint64_t cut = below((uint32_t)job.heads);
     const rope2d_control control = rope2d_control_enter();
     if (vector && s->is_split) {
@@ -241,11 +244,13 @@ static bool run_both(struct scene *s, const rope2d_turn_kernel *kernel, rope2d_p
 static bool try_seed(rope2d_device *device, const rope2d_turn_kernel *kernel) {
     static struct scene s;
     drawn = 0;
-    s.heads = 1 + below(MAX_HEADS);
+    s.heads = kernel->is_few && below(2) ? 2 : 1 + below(MAX_HEADS);
     s.batch = 1 + below(MAX_BATCH);
     s.in_place = below(2) != 0;
     s.is_finite = below(3) != 0;
     s.is_large = below(2) != 0;
+    static const rope2d_ahead ways[] = {{0, 0, false}, {320, 320, false}, {0, 320, true}};
+    s.ahead = ways[s.is_large ? below(3) : 0];
     draw_spec(&s, kernel);
     s.is_split = s.heads >= 2 && s.spec.freq_heads == 1 && below(2) != 0;
     s.is_swapped = below(2) != 0;

@@ -79,11 +79,11 @@ static void compare(rope2d_device *device, rope2d_device *portable, const rope2d
     CHECK(seen == ROPE2D_OK && wanted == ROPE2D_OK, "%s and %s", rope2d_status_name(seen),
           rope2d_status_name(wanted));
     for (int i = 0; i < 2; i++)
-        CHECK(
-            memcmp(memory[i], memory[2 + i], TENSORS * tensor_bytes) == 0,
-            "%u and %u heads of %u channels, pairing %d, type %d%s, %u bytes ahead: the portable path's bits",
-            heads.first, heads.others, types->spec->head_dim, (int)types->spec->pairing, (int)types->in,
-            names[place], ((rope2d_cpu *)device->impl)->ahead_bytes);
+        CHECK(memcmp(memory[i], memory[2 + i], TENSORS * tensor_bytes) == 0,
+              "%u and %u heads of %u channels, pairing %d, type %d%s, few %u bytes ahead: the portable "
+              "path's bits",
+              heads.first, heads.others, types->spec->head_dim, (int)types->spec->pairing, (int)types->in,
+              names[place], ((rope2d_cpu *)device->impl)->ahead.few);
 }
 
 static void compare_all(rope2d_device *device, rope2d_device *portable, counts heads, uint32_t dim,
@@ -123,9 +123,13 @@ int main(void) {
         rope2d_cpu *cpu = device->impl;
         compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
         cpu->last_cache = 512 << 10;
-        cpu->ahead_bytes = 0;
+        cpu->ahead = (rope2d_ahead){0, 0};
         compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
-        cpu->ahead_bytes = 2816;
+        compare_all(device, portable, (counts){8, 8}, CHANNELS / 2, memory);
+        cpu->ahead = (rope2d_ahead){0, 2048, true};
+        compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
+        compare_all(device, portable, (counts){2, 2}, CHANNELS, memory);
+        cpu->ahead = (rope2d_ahead){2816, 2816, false};
         compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
         compare_all(device, portable, (counts){4, 4}, CHANNELS / 4, memory);
         for (uint32_t others = 2; others <= 8; others += 3)

@@ -19,6 +19,10 @@
 // Of all tensors: reading a token's table then costs more than going to and fro between them.
 #define FEW_HEADS 4
 
+// Of places that lines of the nearest cache are told apart by, and about a page of them.
+#define ALIAS_DISTANCE ((uintptr_t)1 << 28)
+#define ALIAS_BYTES    4096
+
 typedef rope2d_cpu_job job;
 
 static void write_shape(job *j) {
@@ -128,6 +132,16 @@ static bool is_past_caches(const job *j) {
     return rope2d_stream_exists() && cpu->last_cache > 0 && 2 * j->heads > cpu->last_cache / j->head_bytes;
 }
 
+// Whether processors take the lines of one tensor for those of the other: some tell them apart by a hash of
+// the address's lower 28 bits.
+static bool alias(const rope2d_work *work) {
+    const rope2d_checked_tensor *a = &work->tensors[0];
+    const rope2d_checked_tensor *b = &work->tensors[work->tensor_count - 1];
+    const uintptr_t apart = (uintptr_t)b->in.first - (uintptr_t)a->in.first;
+    return a != b && a->in_place && b->in_place &&
+           ((apart + ALIAS_BYTES / 2) & (ALIAS_DISTANCE - 1)) < ALIAS_BYTES;
+}
+
 void rope2d_cpu_job_fill(job *j) {
     const rope2d_plan *plan = j->plan;
     const rope2d_pattern *pattern = &plan->pattern;
@@ -142,14 +156,20 @@ void rope2d_cpu_job_fill(job *j) {
     j->streams = j->vector && is_past_caches(j);
     const uint64_t tokens = tokens_of(j->work);
     if (j->vector && !j->is_small) // the portable path serves devices of other backends as well
-        j->ahead_bytes = ((const rope2d_cpu *)plan->device->impl)->ahead_bytes;
-    // What is streamed is in order where one tensor follows the other.
+        j->ahead = ((const rope2d_cpu *)plan->device->impl)->ahead;
+    // What is streamed is in order where one tensor follows the other. Elsewhere a token's table is found
+    // once for all tensors, which counts where heads have few bytes; of f32 they are as fast one by one, and
+    // a processor that is not asked follows them better.
     const rope2d_checked_tensor *first = &j->work->tensors[0];
-    j->in_turns = j->ahead_bytes > 0 && (!j->streams || first->in_place) &&
+    const bool is_short = rope2d_element_size(plan->in) == 2;
+    const bool is_few = j->heads <= FEW_HEADS * tokens;
+    j->aliases = alias(j->work);
+    j->in_turns = (j->ahead.heads > 0 || (is_short && !j->aliases)) && (!j->streams || first->in_place) &&
                   first->in.head_stride <= first->in.token_stride;
-    j->by_tokens = j->vector && (j->is_small || j->in_turns || j->heads <= FEW_HEADS * tokens) &&
+    if (is_few && is_short)
+        j->ahead.heads = j->ahead.few;
+    j->by_tokens = j->vector && (j->is_small || j->in_turns || is_few) &&
                    (j->tasks <= 1 || tokens >= (uint64_t)MIN_TOKENS * j->tasks);
-    j->fetches = j->by_tokens && !j->is_small && j->ahead_bytes == 0;
 }
 
 static void run(job *j) {

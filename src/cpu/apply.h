@@ -18,13 +18,13 @@ typedef struct rope2d_cpu_job {
     uint32_t shape[R_TENSORS]; // what r_unit looks at
     uint64_t heads;            // of all tensors, tokens and batch elements
     uint32_t tasks;
-    uint32_t head_bytes;  // of an output
-    bool streams;         // outputs that are not in place go past the caches
-    bool is_small;        // fits the threads' own caches
-    bool by_tokens;       // a task is a range of tokens of all tensors, so that tables are found once
-    bool in_turns;        // past the caches, a token's heads of one tensor, then of the next
-    bool fetches;         // asks for a token's heads ahead of the kernel
-    uint32_t ahead_bytes; // how far ahead the kernel asks for heads; 0: not at all
+    uint32_t head_bytes; // of an output
+    bool streams;        // outputs that are not in place go past the caches
+    bool is_small;       // fits the threads' own caches
+    bool by_tokens;      // a task is a range of tokens of all tensors, so that tables are found once
+    bool in_turns;       // past the caches, a token's heads of one tensor, then of the next
+    bool aliases;        // in place, and one tensor's lines push another's out of the nearest cache
+    rope2d_ahead ahead;  // how far ahead kernels ask for heads; 0: not at all
 } rope2d_cpu_job;
 
 static inline const unsigned char *rope2d_cpu_head(const rope2d_span *span, uint32_t element, uint64_t batch,

@@ -61,7 +61,7 @@ static rope2d_status device_create(rope2d_device *device, const rope2d_device_pa
                            sizeof(*cpu));
     cpu->isa = device->flags & ROPE2D_DEVICE_PORTABLE ? ROPE2D_ISA_PORTABLE : rope2d_isa_find();
     cpu->last_cache = rope2d_last_cache_bytes();
-    cpu->ahead_bytes = rope2d_ahead_bytes();
+    cpu->ahead = rope2d_ahead_bytes();
     describe(&device->info, cpu->isa);
     return ROPE2D_OK;
 }

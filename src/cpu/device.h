@@ -7,8 +7,8 @@
 // What hangs on a device of the CPU.
 typedef struct rope2d_cpu {
     rope2d_isa isa;
-    uint32_t ahead_bytes; // rope2d_ahead_bytes()
-    uint64_t last_cache;  // bytes; 0: unknown
+    rope2d_ahead ahead;  // rope2d_ahead_bytes()
+    uint64_t last_cache; // bytes; 0: unknown
 } rope2d_cpu;
 
 rope2d_status rope2d_cpu_apply(const rope2d_plan *plan, const rope2d_positions *positions,

@@ -25,9 +25,11 @@ const char *rope2d_isa_name(rope2d_isa isa) {
 }
 
 // Intel's processors fetch too little ahead by themselves while a kernel computes: f16 moved half of what the
-// in-place scale does without asking. AMD's do, and asking costs there. Of what was tried this is best or
-// nearly so for all towers; each of some others was bad for one size of heads.
-#define AHEAD_BYTES 2816
+// in-place scale does without asking. Of what was tried this is best or nearly so for all towers; each of
+// some others was bad for one size of heads. AMD's fetch what many heads need, and asking costs there; of two
+// heads that lie apart they lose track.
+#define AHEAD_BYTES     2816
+#define AHEAD_BYTES_FEW 2048
 
 #if ROPE2D_X86_64
 static bool has(uint32_t word, uint32_t bits) {
@@ -92,12 +94,13 @@ uint64_t rope2d_last_cache_bytes(void) {
     return words[0] >= 0x8000001du ? largest_cache(0x8000001du) : 0;
 }
 
-uint32_t rope2d_ahead_bytes(void) {
-    return is_intel() ? AHEAD_BYTES : 0;
+rope2d_ahead rope2d_ahead_bytes(void) {
+    return is_intel() ? (rope2d_ahead){AHEAD_BYTES, AHEAD_BYTES, false}
+                      : (rope2d_ahead){0, AHEAD_BYTES_FEW, true};
 }
 #else
-uint32_t rope2d_ahead_bytes(void) {
-    return 0;
+rope2d_ahead rope2d_ahead_bytes(void) {
+    return (rope2d_ahead){0, 0, false};
 }
 
 rope2d_isa rope2d_isa_supported(void) {

@@ -30,13 +30,6 @@ static inline void rope2d_fetch(const void *line) {
 #endif
 }
 
-// Whether a store may be an instruction by name, of which sanitizers do not see what it writes.
-#if defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define ROPE2D_STORES_BY_NAME 1
-#else
-#define ROPE2D_STORES_BY_NAME 0
-#endif
-
 // What is almost never so, and stands where it is in nobody's way.
 #if defined(__GNUC__)
 #define ROPE2D_RARELY(what) __builtin_expect(what, 0)

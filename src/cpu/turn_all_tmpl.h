@@ -39,6 +39,7 @@
 #define PAIRS        WIDTH
 #define STEP_BYTES   (4 * WIDTH)
 #define STEPS        HALF_STEPS
+#define FOLLOWS      IS_FEW
 #define ENTRY        real_entries
 #define SPLIT        split
 #define READ(i, at)  HALF_READ(load, i, at)

@@ -66,11 +66,7 @@ OP REAL load_f16(const void *p) {
 }
 
 OP void store_f16(void *p, REAL v) {
-#if ROPE2D_STORES_BY_NAME
-    __asm__("vcvtps2ph $0, %1, %0" : "=m"(*(__m128i_u *)p) : "x"(v));
-#else
     _mm_storeu_si128(p, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
-#endif
 }
 
 #define half_split split

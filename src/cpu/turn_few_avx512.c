@@ -28,11 +28,7 @@ OP REAL load_f16(const void *p) {
 }
 
 OP void store_f16(void *p, REAL v) {
-#if ROPE2D_STORES_BY_NAME
-    __asm__("vcvtps2ph $0, %1, %0" : "=m"(*(__m256i_u *)p) : "v"(v));
-#else
     _mm256_storeu_si256(p, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
-#endif
 }
 
 OP WORDS load_words(const void *p) {

@@ -4,6 +4,30 @@
 // it in registers over a block's steps costs more than it saves. Both take one step after the other, and are
 // read before either is written: one head is both.
 
+// Every token, block by block.
+#define BLOCKS(ask, turn_step)                                                                               \
+    for (uint32_t o = turn->outer; o > 0; o--) {                                                             \
+        for (const rope2d_block *block = turn->blocks; block < end; block++) {                               \
+            const float *entries = *table++;                                                                 \
+            const unsigned char *in = outer_in + block->first;                                               \
+            unsigned char *out = outer_out + block->first;                                                   \
+            const unsigned char *in_hi = in + block->distance;                                               \
+            unsigned char *out_hi = out + block->distance;                                                   \
+            (void)in_hi;                                                                                     \
+            (void)out_hi;                                                                                    \
+            ask;                                                                                             \
+            for (uint32_t left = block->steps; left > 0; left--) {                                           \
+                const ENTRY e0 = SPLIT(entries);                                                             \
+                const ENTRY e1 = e0;                                                                         \
+                turn_step;                                                                                   \
+                NEXT(STEP_BYTES, STEP_BYTES)                                                                 \
+                entries += 2 * (PAIRS);                                                                      \
+            }                                                                                                \
+        }                                                                                                    \
+        outer_in += turn->in_outer;                                                                          \
+        outer_out += turn->out_outer;                                                                        \
+    }
+
 TURN_FN static void NAME(const rope2d_turn *turn) {
     const ptrdiff_t other_in = turn->inner > 1 ? turn->in_inner : 0;
     const ptrdiff_t other_out = turn->inner > 1 ? turn->out_inner : 0;
@@ -11,32 +35,31 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
     const float *const *table = turn->tables;
     const unsigned char *outer_in = turn->in;
     unsigned char *outer_out = turn->out;
-    for (uint32_t o = turn->outer; o > 0; o--) {
-        for (const rope2d_block *block = turn->blocks; block < end; block++) {
-            const float *entries = *table++;
-            const unsigned char *in = outer_in + block->first;
-            unsigned char *out = outer_out + block->first;
-            const unsigned char *in_hi = in + block->distance;
-            unsigned char *out_hi = out + block->distance;
-            (void)in_hi;
-            (void)out_hi;
-            if (ROPE2D_RARELY(turn->fetched != 0)) {
-                const unsigned char *const ahead = in + turn->ahead + block->ahead;
-                rope2d_fetch_lines(ahead, turn->fetched);
-                rope2d_fetch_lines(ahead + other_in, turn->fetched);
-            }
-            for (uint32_t left = block->steps; left > 0; left--) {
-                const ENTRY e0 = SPLIT(entries);
-                const ENTRY e1 = e0;
-                READ(0, 0)
-                READ(1, other_in)
-                WRITE(0, 0)
-                WRITE(1, other_out)
-                NEXT(STEP_BYTES, STEP_BYTES)
-                entries += 2 * PAIRS;
-            }
-        }
-        outer_in += turn->in_outer;
-        outer_out += turn->out_outer;
+#if FOLLOWS
+    // Lines of lo, of hi, and of both again: a processor keeps up with them where they were asked for in the
+    // order in which they lie, and one head is written before the other is read.
+    if (ROPE2D_RARELY(turn->follows)) {
+        BLOCKS(const unsigned char *ahead = in + turn->ahead + block->ahead - turn->fetched, {
+            rope2d_fetch(ahead);
+            rope2d_fetch(ahead + STEP_BYTES);
+            rope2d_fetch(ahead + other_in);
+            rope2d_fetch(ahead + other_in + STEP_BYTES);
+            ahead += 2 * STEP_BYTES;
+            READ(0, 0)
+            WRITE(0, 0)
+            READ(1, other_in)
+            WRITE(1, other_out)
+        })
+        return;
     }
+#endif
+    BLOCKS(
+        if (ROPE2D_RARELY(turn->fetched != 0)) {
+            const unsigned char *const ahead = in + turn->ahead + block->ahead;
+            rope2d_fetch_lines(ahead, turn->fetched);
+            rope2d_fetch_lines(ahead + other_in, turn->fetched);
+        },
+        READ(0, 0) READ(1, other_in) WRITE(0, 0) WRITE(1, other_out))
 }
+
+#undef BLOCKS

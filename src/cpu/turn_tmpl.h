@@ -7,6 +7,7 @@
 //     STEP_BYTES        from a step's first byte to the next step's
 //     HAS_AHEAD         1 where it asks for heads ahead, else 0
 //     IS_FEW            1 for few heads: then the loops are turn_few_tmpl.h's, without STEPS
+//     FOLLOWS           1 where such a kernel, of steps of one line, knows turn->follows
 //     STEPS             2 to 5: as many steps' cosines and sines as registers have room for
 //     PAIRS             of a step
 //     ENTRY, SPLIT(at)  what a step keeps in registers of the (cos, sin) of its pairs, from `at` on, and how
@@ -162,6 +163,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #undef ENTRY
 #undef SPLIT
 #undef FETCH
+#undef FOLLOWS
 #undef READ
 #undef WRITE
 #undef ENTRIES_SHARED

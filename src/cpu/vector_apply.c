@@ -12,12 +12,8 @@
 #define TILE_BYTES  6144 // there, of a tensor's heads; one token may have more
 // Where a head takes several blocks: memory is still read nearly in order, which past the caches counts more
 // than tables that stay in registers.
-#define GROUP_HEADS    2
-#define GROUP_BYTES    704 // where these are more; of what takes long to turn, twice as many
-#define FETCHED_TOKENS 2
-// Of places that lines of the nearest cache are told apart by, and about a page of them.
-#define ALIAS_DISTANCE ((uintptr_t)1 << 28)
-#define ALIAS_BYTES    4096
+#define GROUP_HEADS 2
+#define GROUP_BYTES 704 // where these are more; of what takes long to turn, twice as many
 
 // Heads whose tables are found together: those of a tile of tokens, or where each head has frequencies of
 // its own, some heads of a token.
@@ -104,11 +100,12 @@ static bool lies_in_order(const heads_tile *tile, const rope2d_turn *t) {
 static void ask_ahead(const heads_tile *tile, rope2d_turn *t, bool by_heads) {
     const rope2d_cpu_job *job = tile->job;
     t->fetched = (ptrdiff_t)job->vector->fetched;
-    t->ahead = (ptrdiff_t)job->ahead_bytes;
+    t->ahead = (ptrdiff_t)job->ahead.heads;
     t->in_order = lies_in_order(tile, t);
+    t->follows = job->ahead.follows && tile->is_joined;
     if (!t->in_order) {
         const uint64_t tokens =
-            by_heads ? tile->tokens : job->ahead_bytes / ((uint64_t)job->head_bytes * t->inner);
+            by_heads ? tile->tokens : job->ahead.heads / ((uint64_t)job->head_bytes * t->inner);
         t->ahead = t->in_outer * (tokens > 0 ? (ptrdiff_t)tokens : 1);
     }
 }
@@ -154,7 +151,7 @@ static void turn_tile(const heads_tile *tile, const rope2d_tables *t, bool table
     const uint32_t calls = by_heads ? tile->heads : 1;
     if (by_heads)
         turns.inner = 1;
-    if (job->ahead_bytes > 0)
+    if (job->ahead.heads > 0)
         ask_ahead(tile, &turns, by_heads);
     for (uint32_t i = 0; i < calls; i++) {
         rope2d_vector_turn(job, &turns, tensor->in_place);
@@ -197,21 +194,6 @@ static void rotate_token(heads_tile *tile, turning turns, rope2d_tables *t) {
     }
 }
 
-// Asks for all heads of a token in the order in which they lie, which a kernel does not: where a table turns
-// one head or two, the processor does not see it early enough.
-static void fetch(const heads_tile *tile, uint64_t token) {
-    const rope2d_cpu_job *job = tile->job;
-    const uint32_t element = rope2d_element_size(job->plan->in);
-    for (uint32_t i = 0; i < tile->tensor_count; i++) {
-        const rope2d_checked_tensor *tensor = &tile->tensors[i];
-        const unsigned char *at = rope2d_cpu_head(&tensor->in, element, tile->batch, tile->token + token, 0);
-        const size_t stride = (size_t)tensor->in.head_stride * element;
-        for (uint32_t head = 0; head < tensor->heads; head++, at += stride)
-            for (uint32_t byte = 0; byte < job->head_bytes; byte += ROPE2D_STREAM_LINE)
-                rope2d_fetch(at + byte);
-    }
-}
-
 // As many whole tokens of all its tensors as a tile takes, up to `most`; returns how many.
 static uint32_t rotate_tokens(heads_tile *tile, uint64_t most, rope2d_tables *t) {
     const rope2d_cpu_job *job = tile->job;
@@ -222,15 +204,12 @@ static uint32_t rotate_tokens(heads_tile *tile, uint64_t most, rope2d_tables *t)
     tile->tokens = 1;
     if (has_tile) {
         uint32_t room = tables_room(job);
-        room = job->fetches && room > FETCHED_TOKENS ? FETCHED_TOKENS : room;
         room = room < most ? room : (uint32_t)most;
         const uint64_t token_bytes = (uint64_t)tile->tensors[0].heads * job->head_bytes;
-        while (!job->is_small && job->ahead_bytes == 0 && room > 1 && room * token_bytes > TILE_BYTES)
+        while (!job->is_small && job->ahead.heads == 0 && room > 1 && room * token_bytes > TILE_BYTES)
             room--;
         while (tile->tokens < room && turning_of(rows + (size_t)tile->tokens * axes, axes) == TURNS)
             tile->tokens++;
-        for (uint32_t i = 0; i < tile->tokens && job->fetches; i++)
-            fetch(tile, i);
         rope2d_tables_find(job, rows, 0, false, tile->tokens, t);
     }
     for (uint32_t i = 0; i < tile->tensor_count; i++) {
@@ -263,12 +242,6 @@ static int64_t apart(const unsigned char *from, const unsigned char *to, uint32_
     return (uintptr_t)to < (uintptr_t)from || bytes % element != 0 ? -1 : (int64_t)(bytes / element);
 }
 
-// Whether processors take the lines of one tensor for those of the other: some tell them apart by a hash of
-// the address's lower 28 bits, so that each pushes the other's out of the nearest cache.
-static bool alias(const unsigned char *a, const unsigned char *b) {
-    return (((uintptr_t)b - (uintptr_t)a + ALIAS_BYTES / 2) & (ALIAS_DISTANCE - 1)) < ALIAS_BYTES;
-}
-
 // Two tensors of one head each as one of two heads, so that a token's table is read once for both.
 static bool join(const rope2d_cpu_job *job, rope2d_checked_tensor *joined) {
     const uint32_t element = rope2d_element_size(job->plan->in);
@@ -277,7 +250,7 @@ static bool join(const rope2d_cpu_job *job, rope2d_checked_tensor *joined) {
     if (job->work->tensor_count != 2 || a->heads != 1 || b->heads != 1 || a->in_place != b->in_place ||
         a->in.token_stride != b->in.token_stride || a->in.batch_stride != b->in.batch_stride ||
         a->out.token_stride != b->out.token_stride || a->out.batch_stride != b->out.batch_stride ||
-        (a->in_place && alias(a->in.first, b->in.first)))
+        job->aliases)
         return false;
     const bool swaps = (uintptr_t)b->in.first < (uintptr_t)a->in.first;
     *joined = swaps ? *b : *a;
@@ -293,9 +266,11 @@ void rope2d_vector_tokens(const rope2d_cpu_job *job, uint64_t begin, uint64_t en
     rope2d_checked_tensor joined;
     heads_tile tile = {.job = job, .is_joined = join(job, &joined)};
     rope2d_cpu_job few;
-    if (tile.is_joined && job->vector->few) {
+    if (tile.is_joined) {
         few = *job;
-        few.vector = job->vector->few;
+        few.ahead.heads = job->ahead.few;
+        if (job->vector->few)
+            few.vector = job->vector->few;
         tile.job = &few;
     }
     tile.tensors = tile.is_joined ? &joined : job->work->tensors;
