@@ -55,6 +55,11 @@ static void draw_spec(struct scene *s, const rope2d_turn_kernel *kernel) {
         spec->rotary_dim = 2 * kernel->pairs * (1 + below(MAX_PAIRS / kernel->pairs));
         spec->head_dim = spec->rotary_dim + below(MAX_DIM - spec->rotary_dim + 1) % GAP;
     }
+    if (kernel->has_whole_blocks && below(8)) { // the last step may overlap
+        const uint32_t block = kernel->block_steps * kernel->pairs;
+        spec->rotary_dim = 2 * (block * (1 + below(MAX_PAIRS / block)) - below(kernel->pairs));
+        spec->head_dim = spec->rotary_dim + below(MAX_DIM - spec->rotary_dim + 1) % GAP;
+    }
     spec->rotary_begin = below(spec->head_dim - spec->rotary_dim + 1);
     spec->pairing = ROPE2D_PAIRING_INTERLEAVED;
     if (kernel->pairing == ROPE2D_KERNEL_HALF)

@@ -11,6 +11,7 @@ static const struct {
 #if ROPE2D_X86_64
     LIST(rope2d_turn_few_avx512),
     LIST(rope2d_turn_avx512),
+    LIST(rope2d_turn_f16_avx512),
     LIST(rope2d_turn_avx2),
     LIST(rope2d_turn_sse2),
 #elif ROPE2D_AARCH64

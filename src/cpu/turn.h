@@ -69,6 +69,7 @@ typedef struct rope2d_turn_kernel {
     bool shares; // knows blocks that are shared
     bool is_few; // turn_few_tmpl.h's: `inner` is 1 or 2, a block is all steps that one axis turns, with one
                  // table, and none overlap
+    bool has_whole_blocks; // each block must have block_steps
     rope2d_turn_fn *turn;
 } rope2d_turn_kernel;
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // All kernels of one instruction set. The file that includes this defines, besides TURN_FN,
-// IS_FEW and HAS_AHEAD, as in turn_tmpl.h, HAS_F16, whether it wants kernels of binary16, and HAS_SHARED,
-// whether its kernel of bf16 halves shares:
+// IS_FEW, HAS_AHEAD and WHOLE_BLOCKS, as in turn_tmpl.h, HAS_F16, whether it wants kernels of binary16, and
+// HAS_SHARED, whether its kernel of bf16 halves shares:
 //
 //     REAL, WIDTH                    a vector of WIDTH fp32, and load(), store(), mul(), add(), sub() of it
 //     swapped(v)                     each number and its neighbour, exchanged
-//     load_f16(p), store_f16(p, v)   WIDTH binary16
 //     WORDS, HALF_WIDTH              a vector of HALF_WIDTH words, load_words(), store_words(), and
 //                                    HALF (its fp32), half_load(), half_mul(), half_add(), half_sub()
 //     even(w), odd(w)                the bf16 in the lower and the upper half of each word
@@ -27,13 +26,7 @@
 // Names are as the kernels' list in turn.c has them, with the instruction set's suffix left off.
 //
 // The products' order is core.h's, and so is which of two NaNs survives where it is told: never c or s.
-
-#define HALF_READ(load_it, i, at)                                                                            \
-    const REAL x##i = load_it(in + (at));                                                                    \
-    const REAL y##i = load_it(in_hi + (at));
-#define HALF_WRITE(store_it, i, at)                                                                          \
-    store_it(out + (at), sub(mul(e##i.c, x##i), mul(e##i.s, y##i)));                                         \
-    store_it(out_hi + (at), add(mul(e##i.s, x##i), mul(e##i.c, y##i)));
+#include "turn_pair_tmpl.h"
 
 #define NAME         half_f32
 #define PAIRS        WIDTH
@@ -46,9 +39,6 @@
 #define WRITE(i, at) HALF_WRITE(store, i, at)
 #include "turn_tmpl.h"
 
-// Both numbers of a pair are a sum: the sines have the signs.
-#define PAIR_WRITE(store_it, i, at) store_it(out + (at), add(mul(x##i, e##i.c), mul(swapped(x##i), e##i.s)));
-
 #define NAME         interleaved_f32
 #define PAIRS        (WIDTH / 2)
 #define STEP_BYTES   (4 * WIDTH)
@@ -60,25 +50,7 @@
 #include "turn_tmpl.h"
 
 #if HAS_F16
-#define NAME         half_f16
-#define PAIRS        WIDTH
-#define STEP_BYTES   (2 * WIDTH)
-#define STEPS        BLOCK_STEPS
-#define ENTRY        real_entries
-#define SPLIT        split
-#define READ(i, at)  HALF_READ(load_f16, i, at)
-#define WRITE(i, at) HALF_WRITE(store_f16, i, at)
-#include "turn_tmpl.h"
-
-#define NAME         interleaved_f16
-#define PAIRS        (WIDTH / 2)
-#define STEP_BYTES   (2 * WIDTH)
-#define STEPS        BLOCK_STEPS
-#define ENTRY        real_entries
-#define SPLIT        doubled
-#define READ(i, at)  const REAL x##i = load_f16(in + (at));
-#define WRITE(i, at) PAIR_WRITE(store_f16, i, at)
-#include "turn_tmpl.h"
+#include "turn_f16_tmpl.h"
 #endif
 
 // Words of two lo and words of two hi: the even ones and the odd ones are turned apart.
@@ -101,7 +73,7 @@
     store_words(out + (at), HALF_WORDS_LO(i));                                                               \
     store_words(out_hi + (at), HALF_WORDS_HI(i));
 #if HAS_SHARED
-#define ENTRIES_SHARED(i, at) const even_odd_entries e##i = even_odd_twice(at);
+#define ENTRIES_SHARED even_odd_twice
 #define READ_SHARED(i, at, before)                                                                           \
     const WORDS x##i = load_both(in - (before) + (at), in + (at));                                           \
     const WORDS y##i = load_both(in_hi - (before) + (at), in_hi + (at));

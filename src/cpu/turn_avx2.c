@@ -3,71 +3,25 @@
 
 #if ROPE2D_X86_64
 
-#include <immintrin.h>
+#define TARGET "avx2,f16c"
+#include "turn_avx2_tmpl.h"
 
-#if defined(__GNUC__)
-#define TURN_FN __attribute__((target("avx2,f16c")))
-#define OP      static inline __attribute__((target("avx2,f16c"), always_inline))
-#else
-#define TURN_FN
-#define OP static __forceinline
-#endif
-
-#define REAL           __m256
-#define WIDTH          8
 #define HALF           __m256
 #define HALF_WIDTH     8
 #define WORDS          __m256i
 #define HAS_F16        1
 #define HAS_AHEAD      1
 #define IS_FEW         0
+#define WHOLE_BLOCKS   0
 #define BLOCK_STEPS    5
 #define HALF_STEPS     BLOCK_STEPS
 #define EVEN_ODD_STEPS 3
 #define HAS_SHARED     0
 #define half_entries   real_entries
 
-typedef struct real_entries {
-    REAL c, s;
-} real_entries;
-
 typedef struct even_odd_entries {
     HALF ce, co, se, so;
 } even_odd_entries;
-
-OP REAL load(const void *p) {
-    return _mm256_loadu_ps(p);
-}
-
-OP void store(void *p, REAL v) {
-    _mm256_storeu_ps(p, v);
-}
-
-OP REAL mul(REAL a, REAL b) {
-    return _mm256_mul_ps(a, b);
-}
-
-OP REAL add(REAL a, REAL b) {
-    return _mm256_add_ps(a, b);
-}
-
-OP REAL sub(REAL a, REAL b) {
-    return _mm256_sub_ps(a, b);
-}
-
-OP REAL swapped(REAL v) {
-    return _mm256_permute_ps(v, 0xb1);
-}
-
-// The processor's conversions differ from core.h's in nothing that is left to see: a signalling NaN becomes
-// quiet here, where a product would make it so.
-OP REAL load_f16(const void *p) {
-    return _mm256_cvtph_ps(_mm_loadu_si128(p));
-}
-
-OP void store_f16(void *p, REAL v) {
-    _mm_storeu_si128(p, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
-}
 
 #define half_split split
 #define half_mul   mul
@@ -101,21 +55,6 @@ OP WORDS joined(HALF e, HALF o) {
     return _mm256_blend_epi16(_mm256_srli_epi32(rounded(e), 16), rounded(o), 0xaa);
 }
 
-// Lanes of 128 bits hold two entries each.
-OP real_entries split(const float *entries) {
-    const __m256i order = _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7);
-    const REAL a = load(entries);
-    const REAL b = load(entries + 8);
-    return (real_entries){_mm256_permutevar8x32_ps(_mm256_shuffle_ps(a, b, 0x88), order),
-                          _mm256_permutevar8x32_ps(_mm256_shuffle_ps(a, b, 0xdd), order)};
-}
-
-OP real_entries doubled(const float *entries) {
-    const REAL a = load(entries);
-    const REAL signs = _mm256_setr_ps(-0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f);
-    return (real_entries){_mm256_moveldup_ps(a), _mm256_xor_ps(_mm256_movehdup_ps(a), signs)};
-}
-
 OP REAL low_doubles(REAL a, REAL b) {
     return _mm256_castpd_ps(_mm256_unpacklo_pd(_mm256_castps_pd(a), _mm256_castps_pd(b)));
 }
@@ -145,17 +84,17 @@ OP even_odd_entries even_odd(const float *entries) {
 
 const rope2d_turn_kernel rope2d_turn_avx2[6] = {
     {"half_f32_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 8, 32, BLOCK_STEPS, false, false,
-     half_f32},
+     false, half_f32},
     {"half_f16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F16, 8, 16, BLOCK_STEPS, false, false,
-     half_f16},
+     false, half_f16},
     {"half_bf16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, EVEN_ODD_STEPS, HAS_SHARED,
-     false, half_bf16},
+     false, false, half_bf16},
     {"interleaved_f32_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 4, 32, BLOCK_STEPS,
-     false, false, interleaved_f32},
+     false, false, false, interleaved_f32},
     {"interleaved_f16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 4, 16, BLOCK_STEPS,
-     false, false, interleaved_f16},
+     false, false, false, interleaved_f16},
     {"interleaved_bf16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 8, 32, BLOCK_STEPS,
-     false, false, interleaved_bf16},
+     false, false, false, interleaved_bf16},
 };
 
 #endif

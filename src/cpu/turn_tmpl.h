@@ -8,6 +8,7 @@
 //     HAS_AHEAD         1 where it asks for heads ahead, else 0
 //     IS_FEW            1 for few heads: then the loops are turn_few_tmpl.h's, without STEPS
 //     FOLLOWS           1 where such a kernel, of steps of one line, knows turn->follows
+//     WHOLE_BLOCKS      1 where each block has 8 steps, without STEPS
 //     STEPS             2 to 5: as many steps' cosines and sines as registers have room for
 //     PAIRS             of a step
 //     ENTRY, SPLIT(at)  what a step keeps in registers of the (cos, sin) of its pairs, from `at` on, and how
@@ -16,7 +17,7 @@
 //
 // and where it knows shared blocks, with the pairs of half a step:
 //
-//     ENTRIES_SHARED(i, at)
+//     ENTRIES_SHARED(at)              what such a step keeps in registers
 //     READ_SHARED(i, at, before)      of the head `before` bytes before, and of this one
 //     WRITE_SHARED(i, at, before)
 //
@@ -31,6 +32,12 @@
 #define FETCH
 #endif
 #define TABLE(i) const ENTRY e##i = SPLIT(table[i]);
+// Else compilers make a way of its own to each case, with all that is read before.
+#if defined(__GNUC__)
+#define UNKNOWN(number) __asm__("" : "+r"(number));
+#else
+#define UNKNOWN(number)
+#endif
 #define STEP(i)                                                                                              \
     READ(i, (size_t)(i)*STEP_BYTES)                                                                          \
     WRITE(i, (size_t)(i)*STEP_BYTES)
@@ -57,8 +64,7 @@
         steps NEXT(in_inner, out_inner) if (n == jump) {                                                     \
             NEXT(turn->in_jump, turn->out_jump)                                                              \
         }                                                                                                    \
-    }                                                                                                        \
-    break;
+    }
 
 #if IS_FEW
 #include "turn_few_tmpl.h"
@@ -86,50 +92,75 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
             unsigned char *out_hi = out + block->distance;
             (void)in_hi;
             (void)out_hi;
-            switch (block->steps) {
-            case 1: {
-                TABLE(0)
-                HEADS(READ(0, last) WRITE(0, last))
-            }
-            case 2: {
-                TABLE(0)
-                TABLE(1)
-                HEADS(FETCH LAST_TWO(0, 1))
-            }
+#if WHOLE_BLOCKS
+            TABLE(0)
+            TABLE(1)
+            TABLE(2)
+            TABLE(3)
+            TABLE(4)
+            TABLE(5)
+            TABLE(6)
+            TABLE(7)
+            HEADS(FETCH STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) LAST_TWO(6, 7))
+#else
+            // Once for all numbers of steps, of which each has loops of its own.
+            uint32_t steps = block->steps;
+            ENTRY e0 = SPLIT(table[0]);
+            ENTRY e1 = e0;
+            if (steps > 1)
+                e1 = SPLIT(table[1]);
 #if STEPS > 2
-            case 3: {
-                TABLE(0)
-                TABLE(1)
+            ENTRY e2 = e0;
 #ifdef ENTRIES_SHARED
-                if (block->is_shared) {
-                    ENTRIES_SHARED(2, table[2])
-                    HEADS(FETCH STEP(0) STEP(1) TAILS(2))
-                }
+            const bool is_shared = block->is_shared;
+            if (is_shared)
+                e2 = ENTRIES_SHARED(table[2]);
+            else
 #endif
-                TABLE(2)
-                HEADS(FETCH STEP(0) LAST_TWO(1, 2))
-            }
+                if (steps > 2)
+                e2 = SPLIT(table[2]);
 #endif
 #if STEPS > 3
-            case 4: {
-                TABLE(0)
-                TABLE(1)
-                TABLE(2)
-                TABLE(3)
-                HEADS(FETCH STEP(0) STEP(1) LAST_TWO(2, 3))
-            }
+            ENTRY e3 = e0;
+            if (steps > 3)
+                e3 = SPLIT(table[3]);
 #endif
 #if STEPS > 4
-            case 5: {
-                TABLE(0)
-                TABLE(1)
-                TABLE(2)
-                TABLE(3)
-                TABLE(4)
+            ENTRY e4 = e0;
+            if (steps > 4)
+                e4 = SPLIT(table[4]);
+#endif
+            UNKNOWN(steps)
+            switch (steps) {
+            case 1:
+                HEADS(READ(0, last) WRITE(0, last))
+                break;
+            case 2:
+                HEADS(FETCH LAST_TWO(0, 1))
+                break;
+#if STEPS > 2
+            case 3:
+#ifdef ENTRIES_SHARED
+                if (is_shared) {
+                    HEADS(FETCH STEP(0) STEP(1) TAILS(2))
+                    break;
+                }
+#endif
+                HEADS(FETCH STEP(0) LAST_TWO(1, 2))
+                break;
+#endif
+#if STEPS > 3
+            case 4:
+                HEADS(FETCH STEP(0) STEP(1) LAST_TWO(2, 3))
+                break;
+#endif
+#if STEPS > 4
+            case 5:
                 HEADS(FETCH STEP(0) STEP(1) STEP(2) LAST_TWO(3, 4))
-            }
+                break;
 #endif
             }
+#endif
         }
         left -= heads;
         if (left > 0) {
@@ -151,6 +182,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #endif
 
 #undef TABLE
+#undef UNKNOWN
 #undef STEP
 #undef LAST_TWO
 #undef TAILS

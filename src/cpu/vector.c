@@ -37,7 +37,9 @@ bool rope2d_vector_suits(const rope2d_turn_kernel *kernel, const rope2d_pattern 
         return false;
     for (uint32_t i = 0; i < pattern->pairs;) {
         const uint32_t pairs = run_pairs(pattern, i, kernel->pairing);
-        if (pairs < kernel->pairs || (kernel->is_few && !has_whole_steps(kernel, pattern->axis + i, pairs)))
+        const uint32_t steps = (pairs + kernel->pairs - 1) / kernel->pairs;
+        if (pairs < kernel->pairs || (kernel->is_few && !has_whole_steps(kernel, pattern->axis + i, pairs)) ||
+            (kernel->has_whole_blocks && steps % kernel->block_steps != 0))
             return false;
         i += pairs;
     }

@@ -29,6 +29,8 @@ typedef struct heads_tile {
     uint32_t tokens;
     uint32_t head;
     uint32_t heads;
+    uint32_t group_heads; // of a tensor, whose groups are known
+    uint32_t group;
 } heads_tile;
 
 // At least 1. Past the caches few, so that memory does not wait for rows.
@@ -50,15 +52,18 @@ static turning turning_of(const int32_t *rows, uint32_t count) {
 // How many heads a block turns before the next block does.
 static uint32_t group_of(const rope2d_cpu_job *job, uint32_t heads) {
     const rope2d_turn_kernel *kernel = job->vector->kernel;
-    const bool is_long = kernel->element == ROPE2D_BF16 ||
-                         (kernel->element == ROPE2D_F16 && kernel->pairing == ROPE2D_KERNEL_HALF);
-    uint32_t group = (is_long ? 2 * GROUP_BYTES : GROUP_BYTES) / job->head_bytes;
+    uint32_t group = (kernel->element == ROPE2D_F32 ? GROUP_BYTES : 2 * GROUP_BYTES) / job->head_bytes;
     if (job->is_small || job->vector->block_count == 1)
         return heads;
     // No group is of two tensors, unless it is all of both.
     while (job->in_turns && group > GROUP_HEADS && heads % group != 0)
         group--;
     return group > GROUP_HEADS ? group : GROUP_HEADS;
+}
+
+// The same, which divides, once for all tokens.
+static uint32_t group_in(const heads_tile *tile, uint32_t heads) {
+    return heads == tile->group_heads ? tile->group : group_of(tile->job, heads);
 }
 
 // Bytes from where the heads of one end to where those of the other begin, at every token.
@@ -82,7 +87,7 @@ static bool goes_on(const heads_tile *tile, uint32_t tensor) {
     if (tensor + 1 >= tile->tensor_count || rope2d_cpu_converts(job->plan) || job->vector->kernel->is_few ||
         !(job->in_turns || job->is_small) || (job->streams && !a->in_place))
         return false;
-    const uint32_t group = group_of(job, a->heads);
+    const uint32_t group = group_in(tile, a->heads);
     return (group == a->heads || (a->heads % group == 0 && group <= b->heads)) && a->heads % 2 == 0 &&
            a->in_place == b->in_place && (a->in_place || job->vector->pass_count == 0) &&
            same_strides(&a->in, &b->in) && same_strides(&a->out, &b->out);
@@ -127,7 +132,7 @@ static void turn_tile(const heads_tile *tile, const rope2d_tables *t, bool table
         .out_outer = (ptrdiff_t)tensor->out.token_stride * (ptrdiff_t)out_size,
         .inner = tile->heads,
         .outer = tile->tokens,
-        .group = group_of(job, tile->heads),
+        .group = group_in(tile, tile->heads),
         .blocks = job->vector->blocks,
         .block_count = job->vector->block_count,
         .steps = job->vector->step_count,
@@ -228,6 +233,8 @@ static uint32_t rotate_tokens(heads_tile *tile, uint64_t most, rope2d_tables *t)
 // Of the tile's tensors.
 static void tokens_with(heads_tile *tile, uint64_t begin, uint64_t end, rope2d_tables *t) {
     const uint64_t tokens = tile->job->work->tokens;
+    tile->group_heads = tile->tensors[0].heads;
+    tile->group = group_of(tile->job, tile->group_heads);
     for (uint64_t at = begin; at < end;) {
         tile->batch = at / tokens;
         tile->token = at % tokens;

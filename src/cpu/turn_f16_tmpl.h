@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+//
+// The kernels of binary16 of one instruction set, a part of turn_all_tmpl.h, or behind turn_pair_tmpl.h
+// alone. Besides what those want of fp32 there are
+//
+//     load_f16(p), store_f16(p, v)   WIDTH binary16
+
+#define NAME         half_f16
+#define PAIRS        WIDTH
+#define STEP_BYTES   (2 * WIDTH)
+#define STEPS        BLOCK_STEPS
+#define ENTRY        real_entries
+#define SPLIT        split
+#define READ(i, at)  HALF_READ(load_f16, i, at)
+#define WRITE(i, at) HALF_WRITE(store_f16, i, at)
+#include "turn_tmpl.h"
+
+#define NAME         interleaved_f16
+#define PAIRS        (WIDTH / 2)
+#define STEP_BYTES   (2 * WIDTH)
+#define STEPS        BLOCK_STEPS
+#define ENTRY        real_entries
+#define SPLIT        doubled
+#define READ(i, at)  const REAL x##i = load_f16(in + (at));
+#define WRITE(i, at) PAIR_WRITE(store_f16, i, at)
+#include "turn_tmpl.h"
