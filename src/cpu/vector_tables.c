@@ -3,12 +3,24 @@
 
 #include <string.h>
 
-static inline const float *row_of(const rope2d_cpu_job *job, int32_t row, uint32_t head) {
+// The rows of the table, or of a head's part of it.
+typedef struct table_rows {
+    const float *first;
+    size_t stride; // in fp32
+    uint32_t last;
+} table_rows;
+
+static inline table_rows rows_of(const rope2d_cpu_job *job, uint32_t head) {
     const rope2d_positions *positions = job->positions;
-    const uint32_t last = positions->table_rows - 1;
-    return positions->table +
-           2 * (((uint32_t)row < last ? (uint32_t)row : last) * (size_t)positions->table_columns +
-                head * (size_t)job->shape[R_TABLE_HEAD_STRIDE]);
+    return (table_rows){
+        .first = positions->table + 2 * head * (size_t)job->shape[R_TABLE_HEAD_STRIDE],
+        .stride = 2 * (size_t)positions->table_columns,
+        .last = positions->table_rows - 1,
+    };
+}
+
+static inline const float *row_of(const table_rows *table, int32_t row) {
+    return table->first + ((uint32_t)row < table->last ? (uint32_t)row : table->last) * table->stride;
 }
 
 // Of all steps.
@@ -28,8 +40,9 @@ static void multiply_rows(const rope2d_cpu_job *job, const int32_t *rows, uint32
                           const float **steps, rope2d_pair_entry *products) {
     const rope2d_vector *v = job->vector->product;
     const size_t head_stride = 2 * (size_t)job->shape[R_TABLE_HEAD_STRIDE];
+    const table_rows table = rows_of(job, head);
     rope2d_turn t = {
-        .in = (const unsigned char *)row_of(job, rows[0], head),
+        .in = (const unsigned char *)row_of(&table, rows[0]),
         .out = (unsigned char *)products,
         .tables = steps,
         .in_outer = (ptrdiff_t)(head_stride * sizeof(float)),
@@ -42,7 +55,7 @@ static void multiply_rows(const rope2d_cpu_job *job, const int32_t *rows, uint32
         .steps = v->step_count,
     };
     for (uint32_t f = 1; f < job->plan->pattern.factors; f++) {
-        const float *row = row_of(job, rows[f], head) + f * 2 * (size_t)job->shape[R_TABLE_FACTOR_STRIDE];
+        const float *row = row_of(&table, rows[f]) + f * 2 * (size_t)job->shape[R_TABLE_FACTOR_STRIDE];
         const float **to = steps;
         for (uint32_t n = 0; n < heads; n++, row += head_stride) {
             const float *const sources[] = {[ROPE2D_FIRST_ROW] = row}; // its pattern has one axis
@@ -61,13 +74,14 @@ void rope2d_tables_find(const rope2d_cpu_job *job, const int32_t *rows, uint32_t
     const float *sources[ROPE2D_SOURCES];
     const float **to = t->steps;
     rope2d_pair_entry *together = t->mixed;
+    table_rows table = rows_of(job, head);
     for (uint32_t n = 0; v.product && n < (by_head ? 1 : count); n++)
         multiply_rows(job, rows + (size_t)n * axes, head, by_head ? count : 1, t->steps,
                       t->mixed + (size_t)n * v.row_pairs);
     for (uint32_t n = 0; n < count; n++) {
         sources[ROPE2D_MIXED] = together->cos_sin;
         for (uint32_t a = 0; a < axes; a++)
-            sources[ROPE2D_FIRST_ROW + a] = row_of(job, rows[a], head);
+            sources[ROPE2D_FIRST_ROW + a] = row_of(&table, rows[a]);
         if (v.product) {
             sources[ROPE2D_FIRST_ROW] = together->cos_sin;
             together += v.row_pairs;
@@ -78,7 +92,9 @@ void rope2d_tables_find(const rope2d_cpu_job *job, const int32_t *rows, uint32_t
             for (uint32_t left = v.mixed[i].count; left > 0; left--, from += 2)
                 memcpy(together++, from, sizeof(*together));
         }
-        head += by_head;
-        rows += by_head ? 0 : axes;
+        if (by_head)
+            table.first += 2 * (size_t)job->shape[R_TABLE_HEAD_STRIDE];
+        else
+            rows += axes;
     }
 }

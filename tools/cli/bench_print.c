@@ -155,8 +155,8 @@ uint32_t bench_print_targets(const struct bench_results *results) {
     uint32_t count = bench_targets(results, targets), missed = 0;
     printf("\nOf the rows: those that meet the target, those explained, which miss it but run as fast as "
            "their own "
-           "limit (at least\n0.95; of times at most 5 %% more), and those left, of which the one that is "
-           "farthest from its "
+           "limit (at least\n0.95; of times at most 5 %% more, or of a warm plan, what is left without the "
+           "driver's part meets\nthe target), and those left, of which the one that is farthest from its "
            "limit has a line of its own\nwhere it is not the worst. Limit: what the limit makes of the row's "
            "place, and the driver\nof what happens once.\n"
            "%-52s %-37s %5s %5s %5s %5s %9s %9s %9s\n",

@@ -25,8 +25,11 @@ static bool meets(const struct bench_account *account, double value) {
 static bool is_explained(const struct bench_account *account, double value, double reached) {
     if (reached < 0)
         return false;
+    if (account->at_most && meets(account, reached))
+        return false;
     if (account->at_most)
-        return !meets(account, reached) && account->base + value <= NEAR_TIME * (account->base + reached);
+        return account->base + value <= NEAR_TIME * (account->base + reached) ||
+               (account->limit_is_part && meets(account, value - reached));
     return value >= NEAR_SPEED * reached;
 }
 

@@ -10,7 +10,8 @@
 struct bench_account {
     struct bench_target *target; // its limit, and where nothing was measured why
     bool at_most;                // the target is an upper bound, of times; otherwise a lower one, of speed
-    double base;                 // of what is compared: 1 where the value is what is more than 1
+    bool limit_is_part; // what others take of the value: the rest, where it meets the target, explains it
+    double base;        // of what is compared: 1 where the value is what is more than 1
     double *values;
     double farthest;
 };

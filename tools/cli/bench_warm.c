@@ -13,7 +13,7 @@
 #include "../verify/folder.h"
 #include "../verify/interrupt.h"
 
-enum { REPEATS = 3, QUICK_REPEATS = 1 };
+enum { REPEATS = 3, WARM_REPEATS = 7, QUICK_REPEATS = 1 };
 static const double LONGEST = 60; // seconds of a process
 static const char OWN_PROGRAM[] = "/proc/self/exe";
 
@@ -47,40 +47,49 @@ static bool run_one(const struct bench_engine *engine, rope2d_element element, c
     return is_done;
 }
 
-static bool run_some(const struct bench_engine *engine, rope2d_element element, const char *mode,
-                     const char *cache, struct times *medians) {
-    double plans[REPEATS], compiles[REPEATS], bares[REPEATS];
-    uint32_t repeats = engine->is_quick ? QUICK_REPEATS : REPEATS;
-    for (uint32_t i = 0; i < repeats; ++i) {
-        struct times times;
-        if (!run_one(engine, element, mode, cache, &times))
-            return false;
-        plans[i] = times.plan;
-        compiles[i] = times.compile;
-        bares[i] = times.bare;
-    }
-    medians->plan = bench_spread_of(plans, repeats).median;
-    medians->compile = bench_spread_of(compiles, repeats).median;
-    medians->bare = bench_spread_of(bares, repeats).median;
+enum { TESTED, PARTS, UNTESTED, MODES };
+
+// What is left of a plan in the process in which the driver's part was timed; -1: it was not.
+static double own_part(const struct times *times) {
+    return times->compile < 0 ? -1 : times->plan - times->compile;
+}
+
+// The processes of each mode, in turns: a machine that is slower for a while is so for all. A driver may take
+// a tenth more in one of them than in the next, so that its part is told by what is not its own.
+static bool run_in_turns(const struct bench_engine *engine, rope2d_element element,
+                         const char *const caches[MODES], struct bench_warm *warm) {
+    static const char *const modes[MODES] = {"tested", "parts", "untested"};
+    double plans[MODES][WARM_REPEATS], bares[WARM_REPEATS], owns[WARM_REPEATS];
+    uint32_t repeats = engine->is_quick ? QUICK_REPEATS : WARM_REPEATS;
+    for (uint32_t i = 0; i < repeats; ++i)
+        for (int mode = 0; mode < MODES; ++mode) {
+            struct times times;
+            if (!run_one(engine, element, modes[mode == PARTS && !engine->ops->run_twice ? TESTED : mode],
+                         caches[mode], &times))
+                return false;
+            plans[mode][i] = times.plan;
+            if (mode == TESTED)
+                bares[i] = times.bare;
+            if (mode == PARTS)
+                owns[i] = own_part(&times);
+        }
+    double plan = bench_spread_of(plans[TESTED], repeats).median;
+    double own = bench_spread_of(owns, repeats).median;
+    *warm = (struct bench_warm){plan, bench_spread_of(plans[UNTESTED], repeats).median,
+                                own < 0 ? -1 : plan - own, bench_spread_of(bares, repeats).median};
     return true;
 }
 
 static void time_element(const struct bench_engine *engine, rope2d_element element, const char *cache,
                          struct bench_warm *warm) {
-    struct times first, tested, untested, parts;
+    struct times first;
     char other[FOLDER_PATH_SIZE + 24]; // nobody proves an untested plan's conversions: it has another kernel
     snprintf(other, sizeof other, "%s-untested", cache);
-    *warm = (struct bench_warm){-1, -1, -1, -1};
+    const char *const caches[MODES] = {cache, cache, other};
     // The first has no cache, and leaves one.
     if (!run_one(engine, element, "tested", cache, &first) ||
-        !run_some(engine, element, "tested", cache, &tested) ||
-        !run_one(engine, element, "untested", other, &first) ||
-        !run_some(engine, element, "untested", other, &untested))
-        return;
-    parts = tested;
-    if (engine->ops->run_twice && !run_some(engine, element, "parts", cache, &parts))
-        return;
-    *warm = (struct bench_warm){tested.plan, untested.plan, parts.compile, tested.bare};
+        !run_one(engine, element, "untested", other, &first) || !run_in_turns(engine, element, caches, warm))
+        *warm = (struct bench_warm){-1, -1, -1, -1};
 }
 
 void bench_cold_plans(const struct bench_run *run, struct bench_overhead *overhead) {
