@@ -272,23 +272,28 @@ static void check_sets(void) {
     static const struct {
         rope2d_backend backend;
         bool is_software, is_quick;
-        uint32_t cache, sets; // MiB
+        uint32_t processors, cache, sets; // MiB
         bool past_caches;
     } machines[] = {
-        {ROPE2D_BACKEND_CPU, true, false, 480, 1921, true},
-        {ROPE2D_BACKEND_CPU, true, true, 480, 257, false},
-        {ROPE2D_BACKEND_CPU, true, true, 64, 257, true},
-        {ROPE2D_BACKEND_CPU, true, true, 32, 129, true},
-        {ROPE2D_BACKEND_VULKAN, true, false, 480, 961, true},
-        {ROPE2D_BACKEND_OPENCL, true, true, 480, 257, false},
-        {ROPE2D_BACKEND_VULKAN, false, true, 480, 256, true},
-        {ROPE2D_BACKEND_CPU, true, false, 2048, 4096, false},
+        {ROPE2D_BACKEND_CPU, true, false, 1, 480, 1921, true},
+        {ROPE2D_BACKEND_CPU, true, false, 2, 480, 1921, true}, // has one
+        {ROPE2D_BACKEND_CPU, true, true, 1, 480, 257, false},
+        {ROPE2D_BACKEND_CPU, true, true, 1, 64, 257, true},
+        {ROPE2D_BACKEND_CPU, true, true, 1, 32, 129, true},
+        {ROPE2D_BACKEND_CPU, true, false, 2, 32, 257, true},
+        {ROPE2D_BACKEND_CPU, true, false, 64, 32, 1025, true},
+        {ROPE2D_BACKEND_VULKAN, true, false, 2, 32, 129, true},
+        {ROPE2D_BACKEND_VULKAN, true, false, 1, 480, 961, true},
+        {ROPE2D_BACKEND_OPENCL, true, true, 1, 480, 257, false},
+        {ROPE2D_BACKEND_VULKAN, false, true, 1, 480, 256, true},
+        {ROPE2D_BACKEND_CPU, true, false, 1, 2048, 4096, false},
     };
     struct bench_case what = {.tower = &bench_towers[BENCH_SMALLEST_TOWER], .tokens = 512};
     for (size_t i = 0; i < sizeof machines / sizeof *machines; ++i)
         for (int in_cache = 0; in_cache < 2; ++in_cache) {
             uint64_t memory = (uint64_t)1 << 40;
-            struct bench_machine machine = {.last_cache = (uint64_t)machines[i].cache << 20,
+            struct bench_machine machine = {.processors = machines[i].processors,
+                                            .last_cache = (uint64_t)machines[i].cache << 20,
                                             .free_memory = memory};
             struct bench_run run = {.engine = {.ops = &ops,
                                                .machine = &machine,

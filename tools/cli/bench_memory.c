@@ -18,10 +18,21 @@ enum { POISON = 0xa5 };
 // Real GPUs have a limit for allocations.
 enum { MOST_GPU_SETS = 256 };
 
+// A processor tells the size of one of its last caches, and may have several. What one core has written is
+// slower to come from its cache to another core than from memory. So as many as there are processors, where
+// they are small.
+static const uint64_t MOST_LAST_CACHES = (uint64_t)256 << 20;
+
+static uint64_t last_caches(const struct bench_machine *machine) {
+    uint64_t all = machine->last_cache * (machine->processors > 1 ? machine->processors : 1);
+    uint64_t most = machine->last_cache > MOST_LAST_CACHES ? machine->last_cache : MOST_LAST_CACHES;
+    return all < most ? all : most;
+}
+
 // What all sets of buffers to read together should hold, and those to write as well. Software devices often
-// say that they have 2 GiB: there both together hold four times the last cache.
+// say that they have 2 GiB: there both together hold four times the last caches.
 static uint64_t wanted_bytes(const struct bench_engine *engine) {
-    uint64_t cache = engine->machine->last_cache;
+    uint64_t cache = last_caches(engine->machine);
     return !engine->info.is_software                    ? GPU_CACHE
            : engine->info.backend == ROPE2D_BACKEND_CPU ? 4 * cache
                                                         : 2 * cache;
