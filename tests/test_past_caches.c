@@ -123,7 +123,7 @@ int main(void) {
         rope2d_cpu *cpu = device->impl;
         compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
         cpu->last_cache = 512 << 10;
-        cpu->ahead = (rope2d_ahead){0, 0};
+        cpu->ahead = (rope2d_ahead){0, 0, false};
         compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
         compare_all(device, portable, (counts){8, 8}, CHANNELS / 2, memory);
         cpu->ahead = (rope2d_ahead){0, 2048, true};
