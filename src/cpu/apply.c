@@ -138,7 +138,7 @@ static bool alias(const rope2d_work *work) {
     const rope2d_checked_tensor *a = &work->tensors[0];
     const rope2d_checked_tensor *b = &work->tensors[work->tensor_count - 1];
     const uintptr_t apart = (uintptr_t)b->in.first - (uintptr_t)a->in.first;
-    return a != b && a->in_place && b->in_place &&
+    return a != b && a->in_place && b->in_place && apart + ALIAS_BYTES / 2 >= ALIAS_BYTES &&
            ((apart + ALIAS_BYTES / 2) & (ALIAS_DISTANCE - 1)) < ALIAS_BYTES;
 }
 
@@ -170,6 +170,7 @@ void rope2d_cpu_job_fill(job *j) {
         j->ahead.heads = j->ahead.few;
     j->by_tokens = j->vector && (j->is_small || j->in_turns || is_few) &&
                    (j->tasks <= 1 || tokens >= (uint64_t)MIN_TOKENS * j->tasks);
+    j->in_turns = j->in_turns && j->by_tokens;
 }
 
 static void run(job *j) {

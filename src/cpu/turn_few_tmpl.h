@@ -38,7 +38,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #if FOLLOWS
     // Lines of lo, of hi, and of both again: a processor keeps up with them where they were asked for in the
     // order in which they lie, and one head is written before the other is read.
-    if (ROPE2D_RARELY(turn->follows)) {
+    if (ROPE2D_RARELY(turn->follows && turn->inner > 1)) {
         BLOCKS(const unsigned char *ahead = in + turn->ahead + block->ahead - turn->fetched, {
             rope2d_fetch(ahead);
             rope2d_fetch(ahead + STEP_BYTES);

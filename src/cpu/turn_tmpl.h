@@ -31,6 +31,9 @@
 #else
 #define FETCH
 #endif
+#ifndef FOLLOWS
+#define FOLLOWS 0
+#endif
 #define TABLE(i) const ENTRY e##i = SPLIT(table[i]);
 // Else compilers make a way of its own to each case, with all that is read before.
 #if defined(__GNUC__)
@@ -93,6 +96,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
             (void)in_hi;
             (void)out_hi;
 #if WHOLE_BLOCKS
+            _Static_assert(BLOCK_STEPS == 8, "a whole block's steps are written out here");
             TABLE(0)
             TABLE(1)
             TABLE(2)

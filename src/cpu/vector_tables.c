@@ -13,7 +13,7 @@ typedef struct table_rows {
 static inline table_rows rows_of(const rope2d_cpu_job *job, uint32_t head) {
     const rope2d_positions *positions = job->positions;
     return (table_rows){
-        .first = positions->table + 2 * head * (size_t)job->shape[R_TABLE_HEAD_STRIDE],
+        .first = positions->table + (size_t)2 * head * job->shape[R_TABLE_HEAD_STRIDE],
         .stride = 2 * (size_t)positions->table_columns,
         .last = positions->table_rows - 1,
     };

@@ -150,7 +150,7 @@ def check_device(runner, where):
 
 def check_kernels(runner):
     """Every kernel of this processor, each equal, and none twice."""
-    result = runner.expect("bench of the kernels", ["bench", *TINY, "--seconds", "60", "--element", "f32", "--threads", "1",
+    result = runner.expect("bench of the kernels", ["bench", *TINY, "--seconds", "60", "--element", "f32,f16", "--threads", "1",
                                                     "--device", "cpu", "--kernels", "--json", "kernels.json"], 0, "equal")
     if result.status != 0:
         return
@@ -160,6 +160,8 @@ def check_kernels(runner):
     rows = [(row["kernel"], group["in_core_cache"]) for group in found["groups"] if group["one_kernel"]
             for row in group["rows"] if row["equal"] and row["of_scale"] > 0]
     names = {kernel for kernel, _ in rows}
+    unequal = [row["kernel"] for group in found["groups"] if group["one_kernel"] for row in group["rows"] if not row["equal"]]
+    runner.check("kernels: each is given a tower that suits it", not unequal, str(unequal))
     runner.check("kernels: each in the cache and from memory", len(rows) == 2 * len(names) == len(set(rows)), str(rows))
     if platform.machine() in ("x86_64", "AMD64"):
         runner.check("kernels: SSE2's are there", {"half_f32_sse2", "interleaved_bf16_sse2"} <= names, str(names))

@@ -152,7 +152,7 @@ struct bench_group {
 // negative where they are not known.
 struct bench_warm {
     double plan, untested;
-    double compile; // of the plan: the driver's in vkCreateComputePipelines
+    double compile; // of the plan: the driver's part, what is left without ours; negative: not known
     double bare; // what in such a process a copy kernel's first run takes besides what its second takes, for
                  // each kernel that was made
 };

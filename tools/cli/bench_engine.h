@@ -88,6 +88,8 @@ struct bench_engine_ops {
     // From now on each submission of the library's is run twice, and run_seconds counts what the first takes
     // more than the second.
     void (*run_twice)(const struct bench_engine *engine);
+    // What the second runs have taken, which are nobody's; NULL: there are none.
+    double (*repeat_seconds)(const struct bench_engine *engine);
     // How many kernels were compiled; NULL: nobody knows.
     uint32_t (*compiled)(const struct bench_engine *engine);
 };

@@ -138,5 +138,6 @@ const struct bench_engine_ops bench_vulkan_ops = {
     .compile_seconds = bench_vulkan_compile_seconds,
     .run_seconds = bench_vulkan_run_seconds,
     .run_twice = bench_vulkan_run_twice,
+    .repeat_seconds = bench_vulkan_repeat_seconds,
     .compiled = bench_vulkan_compiled,
 };

@@ -57,6 +57,7 @@ void bench_vulkan_close(struct bench_engine *engine);
 double bench_vulkan_compile_seconds(const struct bench_engine *engine);
 double bench_vulkan_run_seconds(const struct bench_engine *engine);
 void bench_vulkan_run_twice(const struct bench_engine *engine);
+double bench_vulkan_repeat_seconds(const struct bench_engine *engine);
 uint32_t bench_vulkan_compiled(const struct bench_engine *engine);
 rope2d_status bench_vulkan_make_device(struct bench_engine *engine, rope2d_device **device);
 // What the library's descriptors reach besides the bench's own buffers, since the last call; bytes.
