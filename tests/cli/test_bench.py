@@ -77,7 +77,8 @@ def check_accounts(runner, where, found):
 def check_counts(runner, found):
     """The counts of a target from the rows."""
     target = next(target for target in found["targets"] if target["what"] == "CPU, f32, in place, inside L2")
-    rows = [row for group in found["groups"] if group["in_core_cache"] and not group["one_kernel"] for row in group["rows"] if row["in_place"]]
+    rows = [row for group in found["groups"] if group["in_core_cache"] and not group["one_kernel"] and group["element"] == "f32"
+            for row in group["rows"] if row["in_place"]]
     missed = [row for row in rows if row["of_scale"] < 0.75]
     left = [row for row in missed if row["of_limit"] < 0.95]
     expected = [len(rows), len(rows) - len(missed), len(missed) - len(left), len(left)]
