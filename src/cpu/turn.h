@@ -58,18 +58,19 @@ typedef enum rope2d_kernel_pairing {
     ROPE2D_KERNEL_INTERLEAVED // hi beside lo
 } rope2d_kernel_pairing;
 
+#define ROPE2D_WHOLE_BLOCK 8
+
 typedef struct rope2d_turn_kernel {
     char name[28];
     rope2d_isa isa;
     rope2d_kernel_pairing pairing;
     rope2d_element element;
-    uint32_t pairs; // of a step, the least that a run must have
-    uint32_t bytes; // from a step to the next
-    uint32_t block_steps;
-    bool shares; // knows blocks that are shared
+    uint32_t pairs;       // of a step, the least that a run must have
+    uint32_t bytes;       // from a step to the next
+    uint32_t block_steps; // ROPE2D_WHOLE_BLOCK: each block must have so many; else at most
+    bool shares;          // knows blocks that are shared
     bool is_few; // turn_few_tmpl.h's: `inner` is 1 or 2, a block is all steps that one axis turns, with one
                  // table, and none overlap
-    bool has_whole_blocks; // each block must have block_steps
     rope2d_turn_fn *turn;
 } rope2d_turn_kernel;
 

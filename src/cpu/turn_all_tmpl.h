@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // All kernels of one instruction set. The file that includes this defines, besides TURN_FN,
-// IS_FEW, HAS_AHEAD and WHOLE_BLOCKS, as in turn_tmpl.h, HAS_F16, whether it wants kernels of binary16, and
+// IS_FEW and HAS_AHEAD, as in turn_tmpl.h, HAS_F16, whether it wants kernels of binary16, and
 // HAS_SHARED, whether its kernel of bf16 halves shares:
 //
 //     REAL, WIDTH                    a vector of WIDTH fp32, and load(), store(), mul(), add(), sub() of it

@@ -12,7 +12,6 @@
 #define HAS_F16        1
 #define HAS_AHEAD      1
 #define IS_FEW         0
-#define WHOLE_BLOCKS   0
 #define BLOCK_STEPS    5
 #define HALF_STEPS     BLOCK_STEPS
 #define EVEN_ODD_STEPS 3
@@ -84,17 +83,17 @@ OP even_odd_entries even_odd(const float *entries) {
 
 const rope2d_turn_kernel rope2d_turn_avx2[6] = {
     {"half_f32_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 8, 32, BLOCK_STEPS, false, false,
-     false, half_f32},
+     half_f32},
     {"half_f16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F16, 8, 16, BLOCK_STEPS, false, false,
-     false, half_f16},
+     half_f16},
     {"half_bf16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, EVEN_ODD_STEPS, HAS_SHARED,
-     false, false, half_bf16},
+     false, half_bf16},
     {"interleaved_f32_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 4, 32, BLOCK_STEPS,
-     false, false, false, interleaved_f32},
+     false, false, interleaved_f32},
     {"interleaved_f16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 4, 16, BLOCK_STEPS,
-     false, false, false, interleaved_f16},
+     false, false, interleaved_f16},
     {"interleaved_bf16_avx2", ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 8, 32, BLOCK_STEPS,
-     false, false, false, interleaved_bf16},
+     false, false, interleaved_bf16},
 };
 
 #endif

@@ -12,7 +12,6 @@
 #define HAS_F16        0
 #define HAS_AHEAD      1
 #define IS_FEW         0
-#define WHOLE_BLOCKS   0
 #define BLOCK_STEPS    5
 #define HALF_STEPS     4
 #define EVEN_ODD_STEPS 4
@@ -119,13 +118,13 @@ OP void store_both(void *p, void *q, WORDS w) {
 
 const rope2d_turn_kernel rope2d_turn_avx512[4] = {
     {"half_f32_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F32, 16, 64, HALF_STEPS, false, false,
-     false, half_f32},
+     half_f32},
     {"half_bf16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, EVEN_ODD_STEPS,
-     HAS_SHARED, false, false, half_bf16},
+     HAS_SHARED, false, half_bf16},
     {"interleaved_f32_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 8, 64, BLOCK_STEPS,
-     false, false, false, interleaved_f32},
+     false, false, interleaved_f32},
     {"interleaved_bf16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 8, 32, BLOCK_STEPS,
-     false, false, false, interleaved_bf16},
+     false, false, interleaved_bf16},
 };
 
 #endif

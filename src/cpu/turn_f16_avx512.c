@@ -9,10 +9,9 @@
 #define TARGET "avx512f,avx512bw,avx512dq,avx512vl,f16c"
 #include "turn_avx2_tmpl.h"
 
-#define HAS_AHEAD    1
-#define IS_FEW       0
-#define WHOLE_BLOCKS 1
-#define BLOCK_STEPS  8
+#define HAS_AHEAD   1
+#define IS_FEW      0
+#define BLOCK_STEPS ROPE2D_WHOLE_BLOCK
 
 #include "turn_pair_tmpl.h"
 
@@ -20,9 +19,9 @@
 
 const rope2d_turn_kernel rope2d_turn_f16_avx512[2] = {
     {"half_f16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F16, 8, 16, BLOCK_STEPS, false, false,
-     true, half_f16},
+     half_f16},
     {"interleaved_f16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 4, 16, BLOCK_STEPS,
-     false, false, true, interleaved_f16},
+     false, false, interleaved_f16},
 };
 
 #endif

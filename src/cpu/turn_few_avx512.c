@@ -9,7 +9,6 @@
 #define HALF_WIDTH   WIDTH
 #define WORDS        __m512i
 #define IS_FEW       1
-#define WHOLE_BLOCKS 0
 #define HAS_F16      1
 #define HAS_AHEAD    1
 #define HAS_SHARED   0
@@ -80,17 +79,17 @@ OP even_odd_entries even_odd(const float *entries) {
 
 const rope2d_turn_kernel rope2d_turn_few_avx512[6] = {
     {"half_f32_few_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F32, 16, 64, UINT32_MAX, false,
-     true, false, half_f32},
+     true, half_f32},
     {"half_f16_few_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F16, 16, 32, UINT32_MAX, false,
-     true, false, half_f16},
+     true, half_f16},
     {"half_bf16_few_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 32, 64, UINT32_MAX, false,
-     true, false, half_bf16},
+     true, half_bf16},
     {"interleaved_f32_few_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 8, 64,
-     UINT32_MAX, false, true, false, interleaved_f32},
+     UINT32_MAX, false, true, interleaved_f32},
     {"interleaved_f16_few_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 8, 32,
-     UINT32_MAX, false, true, false, interleaved_f16},
+     UINT32_MAX, false, true, interleaved_f16},
     {"interleaved_bf16_few_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 16, 64,
-     UINT32_MAX, false, true, false, interleaved_bf16},
+     UINT32_MAX, false, true, interleaved_bf16},
 };
 
 #endif

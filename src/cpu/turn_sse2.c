@@ -22,7 +22,6 @@
 #define HAS_F16        0
 #define HAS_AHEAD      0
 #define IS_FEW         0
-#define WHOLE_BLOCKS   0
 #define BLOCK_STEPS    2
 #define HALF_STEPS     BLOCK_STEPS
 #define EVEN_ODD_STEPS 2
@@ -123,13 +122,13 @@ OP even_odd_entries even_odd(const float *entries) {
 
 const rope2d_turn_kernel rope2d_turn_sse2[4] = {
     {"half_f32_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, BLOCK_STEPS, false, false,
-     false, half_f32},
+     half_f32},
     {"half_bf16_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 8, 16, EVEN_ODD_STEPS, HAS_SHARED,
-     false, false, half_bf16},
+     false, half_bf16},
     {"interleaved_f32_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 2, 16, BLOCK_STEPS,
-     false, false, false, interleaved_f32},
+     false, false, interleaved_f32},
     {"interleaved_bf16_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 4, 16, BLOCK_STEPS,
-     false, false, false, interleaved_bf16},
+     false, false, interleaved_bf16},
 };
 
 #endif

@@ -8,8 +8,8 @@
 //     HAS_AHEAD         1 where it asks for heads ahead, else 0
 //     IS_FEW            1 for few heads: then the loops are turn_few_tmpl.h's, without STEPS
 //     FOLLOWS           1 where such a kernel, of steps of one line, knows turn->follows
-//     WHOLE_BLOCKS      1 where each block has 8 steps, without STEPS
-//     STEPS             2 to 5: as many steps' cosines and sines as registers have room for
+//     STEPS             2 to 5: as many steps' cosines and sines as registers have room for; or
+//                       ROPE2D_WHOLE_BLOCK, where each block has so many
 //     PAIRS             of a step
 //     ENTRY, SPLIT(at)  what a step keeps in registers of the (cos, sin) of its pairs, from `at` on, and how
 //     READ(i, at)       declares what step i reads from byte `at` of in on
@@ -95,8 +95,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
             unsigned char *out_hi = out + block->distance;
             (void)in_hi;
             (void)out_hi;
-#if WHOLE_BLOCKS
-            _Static_assert(BLOCK_STEPS == 8, "a whole block's steps are written out here");
+#if STEPS == ROPE2D_WHOLE_BLOCK
             TABLE(0)
             TABLE(1)
             TABLE(2)

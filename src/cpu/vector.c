@@ -39,7 +39,7 @@ bool rope2d_vector_suits(const rope2d_turn_kernel *kernel, const rope2d_pattern 
         const uint32_t pairs = run_pairs(pattern, i, kernel->pairing);
         const uint32_t steps = (pairs + kernel->pairs - 1) / kernel->pairs;
         if (pairs < kernel->pairs || (kernel->is_few && !has_whole_steps(kernel, pattern->axis + i, pairs)) ||
-            (kernel->has_whole_blocks && steps % kernel->block_steps != 0))
+            (kernel->block_steps == ROPE2D_WHOLE_BLOCK && steps % ROPE2D_WHOLE_BLOCK != 0))
             return false;
         i += pairs;
     }

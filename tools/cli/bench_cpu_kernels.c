@@ -18,13 +18,14 @@ const struct rope2d_turn_kernel *bench_kernel_at(uint32_t index) {
 }
 
 void bench_kernel_case(const struct rope2d_turn_kernel *kernel, int which, struct bench_case *what) {
+    const bool has_whole_blocks = kernel->block_steps == ROPE2D_WHOLE_BLOCK;
     *what = (struct bench_case){
         // Whose pairs suit it.
-        .tower = &bench_towers[kernel->is_few             ? SAM2
-                               : kernel->has_whole_blocks ? FLUX
-                                                          : QWEN2VL],
+        .tower = &bench_towers[kernel->is_few     ? SAM2
+                               : has_whole_blocks ? FLUX
+                                                  : QWEN2VL],
         .tokens = (which ? MEMORY_TOKENS : CACHED_TOKENS) * (kernel->is_few ? FEW_TIMES : 1) /
-                  (kernel->has_whole_blocks ? WHOLE_PART : 1),
+                  (has_whole_blocks ? WHOLE_PART : 1),
         .element = kernel->element,
         .threads = 1,
         .in_cache = which == 0,
