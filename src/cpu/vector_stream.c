@@ -44,7 +44,7 @@ static void turn_past_caches(const rope2d_cpu_job *job, const rope2d_turn *t) {
     part.outer = 1;
     part.out = scratch;
     part.out_inner = (ptrdiff_t)size;
-    part.fetched = asks ? 0 : t->fetched; // what follows line by line asks as well: a sixth sooner
+    part.fetched = asks ? 0 : t->fetched; // what follows line by line asks as well: a tenth sooner
     const uint32_t room = (uint32_t)((asks ? PIECE_BYTES : SCRATCH_BYTES) / size);
     for (uint32_t o = 0; o < t->outer; o++, part.tables += t->steps) {
         unsigned char *to = t->out + (ptrdiff_t)o * t->out_outer;
