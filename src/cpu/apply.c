@@ -25,6 +25,19 @@
 
 typedef rope2d_cpu_job job;
 
+const unsigned char *rope2d_cpu_head(const rope2d_span *span, uint32_t element, uint64_t batch,
+                                     uint64_t token, uint64_t head) {
+    return span->first + (batch * (uint64_t)span->batch_stride + token * (uint64_t)span->token_stride +
+                          head * (uint64_t)span->head_stride) *
+                             element;
+}
+
+const int32_t *rope2d_cpu_rows(const job *j, uint64_t batch, uint64_t token) {
+    const rope2d_positions *positions = j->positions;
+    const uint64_t first = (positions->batch == 1 ? 0 : batch) * positions->tokens + j->work->first_token;
+    return positions->rows + (first + token) * j->plan->pattern.row_axes;
+}
+
 static void write_shape(job *j) {
     const rope2d_pattern *pattern = &j->plan->pattern;
     j->shape[R_TABLE_ROWS] = j->positions->table_rows;

@@ -27,20 +27,12 @@ typedef struct rope2d_cpu_job {
     rope2d_ahead ahead;  // how far ahead kernels ask for heads; 0: not at all
 } rope2d_cpu_job;
 
-static inline const unsigned char *rope2d_cpu_head(const rope2d_span *span, uint32_t element, uint64_t batch,
-                                                   uint64_t token, uint64_t head) {
-    return span->first + (batch * (uint64_t)span->batch_stride + token * (uint64_t)span->token_stride +
-                          head * (uint64_t)span->head_stride) *
-                             element;
-}
+// Where a head begins.
+const unsigned char *rope2d_cpu_head(const rope2d_span *span, uint32_t element, uint64_t batch,
+                                     uint64_t token, uint64_t head);
 
 // The row numbers of a token.
-static inline const int32_t *rope2d_cpu_rows(const rope2d_cpu_job *job, uint64_t batch, uint64_t token) {
-    const rope2d_positions *positions = job->positions;
-    return positions->rows +
-           ((positions->batch == 1 ? 0 : batch) * positions->tokens + job->work->first_token + token) *
-               job->plan->pattern.row_axes;
-}
+const int32_t *rope2d_cpu_rows(const rope2d_cpu_job *job, uint64_t batch, uint64_t token);
 
 static inline bool rope2d_cpu_converts(const rope2d_plan *plan) {
     return plan->in != plan->out;

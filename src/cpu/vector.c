@@ -77,16 +77,18 @@ const rope2d_turn_kernel *rope2d_vector_choose(const rope2d_pattern *pattern, ro
     return best;
 }
 
-// Behind those of the last place where they are.
-static void add_entries(rope2d_entries *places, uint32_t *count, uint32_t source, uint32_t at,
-                        uint32_t floats) {
-    rope2d_entries *last = &places[*count];
-    if (*count > 0 && last[-1].source == source && last[-1].at + last[-1].count * floats == at) {
+static void add_step_at(rope2d_vector *v, uint32_t source, uint32_t at) {
+    v->steps[v->step_count++] = (rope2d_entries){source, at, 1};
+}
+
+// Behind those of the last place where it is.
+static void add_mixed(rope2d_vector *v, uint32_t source, uint32_t at) {
+    rope2d_entries *last = &v->mixed[v->mixed_places];
+    if (v->mixed_places > 0 && last[-1].source == source && last[-1].at + last[-1].count * 2 == at)
         last[-1].count++;
-    } else {
-        *last = (rope2d_entries){source, at, 1};
-        ++*count;
-    }
+    else
+        v->mixed[v->mixed_places++] = (rope2d_entries){source, at, 1};
+    v->mixed_count++;
 }
 
 static void add_step(rope2d_vector *v, const rope2d_pattern *pattern, uint32_t pair, uint32_t count) {
@@ -98,10 +100,9 @@ static void add_step(rope2d_vector *v, const rope2d_pattern *pattern, uint32_t p
             source = ROPE2D_MIXED;
             at = 2 * v->mixed_count;
         }
-    add_entries(v->steps, &v->step_places, source, at, 2 * v->kernel->pairs);
-    v->step_count++;
-    for (uint32_t i = 0; i < count && source == ROPE2D_MIXED; i++, v->mixed_count++)
-        add_entries(v->mixed, &v->mixed_places, ROPE2D_FIRST_ROW + axis[pair + i], 2 * (pair + i), 2);
+    add_step_at(v, source, at);
+    for (uint32_t i = 0; i < count && source == ROPE2D_MIXED; i++)
+        add_mixed(v, ROPE2D_FIRST_ROW + axis[pair + i], 2 * (pair + i));
 }
 
 // The steps of a run in blocks of about equal size, none of a single step that would overlap what the block
@@ -137,8 +138,7 @@ static void add_long_blocks(rope2d_vector *v, const rope2d_pattern *pattern, uin
     const uint32_t step = v->kernel->pairs;
     for (uint32_t i = first; i < first + pairs; i += step) {
         if (i == first || pattern->axis[i] != pattern->axis[i - step]) {
-            add_entries(v->steps, &v->step_places, ROPE2D_FIRST_ROW + pattern->axis[i], 2 * i, 0);
-            v->step_count++;
+            add_step_at(v, ROPE2D_FIRST_ROW + pattern->axis[i], 2 * i);
             v->blocks[v->block_count++] = (rope2d_block){
                 .first = pattern->lo[i] * element,
                 .distance = (pattern->hi[first] - pattern->lo[first]) * (int32_t)element,

@@ -6,12 +6,12 @@
 
 #include "turn.h"
 
-// Where (cos, sin) are, of what lies one behind the other: of a kernel's steps in a row of the table, or
-// where several axes turn a step's pairs, in what was brought together; and of pairs that are.
+// Where (cos, sin) are: of a kernel's step in a row of the table, or where several axes turn its pairs, in
+// what was brought together; and of pairs that are, those that lie one behind the other.
 typedef struct rope2d_entries {
     uint32_t source; // ROPE2D_MIXED, or from ROPE2D_FIRST_ROW on, which of a token's rows
     uint32_t at;     // in fp32
-    uint32_t count;  // of steps, or of pairs
+    uint32_t count;  // of pairs, or 1 step
 } rope2d_entries;
 
 #define ROPE2D_MIXED     0
@@ -34,12 +34,11 @@ typedef struct rope2d_pass {
 typedef struct rope2d_vector {
     const rope2d_turn_kernel *kernel;
     rope2d_block *blocks;
-    rope2d_entries *steps; // of all blocks
+    rope2d_entries *steps; // [step_count], of all blocks
     rope2d_entries *mixed; // the pairs of steps that several axes turn
     rope2d_pass *passes;
     uint32_t block_count;
     uint32_t step_count;
-    uint32_t step_places; // of steps[]
     uint32_t mixed_count;
     uint32_t mixed_places;
     uint32_t pass_count;

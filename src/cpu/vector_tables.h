@@ -6,6 +6,8 @@
 
 #include "apply.h"
 
+#include <string.h>
+
 typedef struct rope2d_pair_entry {
     float cos_sin[2];
 } rope2d_pair_entry;
@@ -14,6 +16,46 @@ typedef struct rope2d_tables {
     const float *steps[ROPE2D_TILE_POINTERS];      // [table][step_count]
     rope2d_pair_entry mixed[ROPE2D_MIXED_ENTRIES]; // of all tables
 } rope2d_tables;
+
+// The rows of the table, or of a head's part of it.
+typedef struct rope2d_rows {
+    const float *first;
+    size_t stride; // in fp32
+    uint32_t last;
+} rope2d_rows;
+
+static inline rope2d_rows rope2d_rows_of(const rope2d_cpu_job *job, uint32_t head) {
+    const rope2d_positions *positions = job->positions;
+    return (rope2d_rows){
+        .first = positions->table + (size_t)2 * head * job->shape[R_TABLE_HEAD_STRIDE],
+        .stride = 2 * (size_t)positions->table_columns,
+        .last = positions->table_rows - 1,
+    };
+}
+
+static inline const float *rope2d_row_at(const rope2d_rows *table, int32_t row) {
+    return table->first + ((uint32_t)row < table->last ? (uint32_t)row : table->last) * table->stride;
+}
+
+// A table of all steps, whose rows `sources` has; what is to be brought together goes to `together`. Returns
+// where the next one's is.
+static inline rope2d_pair_entry *rope2d_table_point(const rope2d_vector *v, const float **sources,
+                                                    const float **to, rope2d_pair_entry *together) {
+    const rope2d_entries *const steps_end = v->steps + v->step_count;
+    const rope2d_entries *const mixed_end = v->mixed + v->mixed_places;
+    sources[ROPE2D_MIXED] = together->cos_sin;
+    for (const rope2d_entries *step = v->steps; step < steps_end; step++)
+        *to++ = sources[step->source] + step->at;
+    for (const rope2d_entries *pairs = v->mixed; pairs < mixed_end; pairs++) {
+        const float *from = sources[pairs->source] + pairs->at;
+        uint32_t left = pairs->count;
+        for (; left >= 2; left -= 2, from += 4, together += 2)
+            memcpy(together, from, 2 * sizeof(*together));
+        if (left > 0)
+            memcpy(together++, from, sizeof(*together));
+    }
+    return together;
+}
 
 // The tables of `count` tokens, of which `rows` has the row numbers, for one head; or with `by_head`, those
 // of `count` heads of one token.

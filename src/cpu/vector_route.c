@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "vector_route.h"
+
+#define TILE_TABLES 4    // past the caches
+#define TILE_BYTES  6144 // there, of a tensor's heads; one token may have more
+// Where a head takes several blocks: memory is still read nearly in order, which past the caches counts more
+// than tables that stay in registers.
+#define GROUP_HEADS 2
+#define GROUP_BYTES 704 // where these are more; of what takes long to turn, twice as many
+
+// Past the caches few, so that memory does not wait for rows.
+static uint32_t tables_room(const rope2d_cpu_job *job, uint32_t heads) {
+    uint32_t room = job->vector->tables;
+    if (job->is_small)
+        return room;
+    room = room < TILE_TABLES ? room : TILE_TABLES;
+    while (job->ahead.heads == 0 && room > 1 && (uint64_t)room * heads * job->head_bytes > TILE_BYTES)
+        room--;
+    return room;
+}
+
+// How many heads a block turns before the next block does.
+static uint32_t group_of(const rope2d_cpu_job *job, uint32_t heads) {
+    const rope2d_turn_kernel *kernel = job->vector->kernel;
+    uint32_t group = (kernel->element == ROPE2D_F32 ? GROUP_BYTES : 2 * GROUP_BYTES) / job->head_bytes;
+    if (job->is_small || job->vector->block_count == 1)
+        return heads;
+    // No group is of two tensors, unless it is all of both.
+    while (job->in_turns && group > GROUP_HEADS && heads % group != 0)
+        group--;
+    return group > GROUP_HEADS ? group : GROUP_HEADS;
+}
+
+// Bytes from where the heads of one end to where those of the other begin, at every token.
+static ptrdiff_t bytes_between(const rope2d_span *from, const rope2d_span *to, uint32_t heads,
+                               uint32_t element) {
+    return (ptrdiff_t)((uintptr_t)to->first - (uintptr_t)from->first) -
+           (ptrdiff_t)heads * (ptrdiff_t)from->head_stride * (ptrdiff_t)element;
+}
+
+static bool same_strides(const rope2d_span *a, const rope2d_span *b) {
+    return a->token_stride == b->token_stride && a->head_stride == b->head_stride &&
+           a->batch_stride == b->batch_stride && a->head_stride <= a->token_stride;
+}
+
+// Whether a kernel can turn the heads of one tensor and go on with those of the next, with a table that it
+// has read once. Two heads that share a step must be one tensor's.
+static bool goes_on(const rope2d_cpu_job *job, const rope2d_checked_tensor *a) {
+    const rope2d_checked_tensor *b = a + 1;
+    if (rope2d_cpu_converts(job->plan) || job->vector->kernel->is_few || !(job->in_turns || job->is_small) ||
+        (job->streams && !a->in_place))
+        return false;
+    const uint32_t group = group_of(job, a->heads);
+    return (group == a->heads || (a->heads % group == 0 && group <= b->heads)) && a->heads % 2 == 0 &&
+           a->in_place == b->in_place && (a->in_place || job->vector->pass_count == 0) &&
+           same_strides(&a->in, &b->in) && same_strides(&a->out, &b->out);
+}
+
+// What a kernel asks for before it turns a head: what comes some bytes later, or where other things lie
+// between, the same head of a later token.
+static void ask_ahead(const rope2d_tile *tile, rope2d_route *route) {
+    const rope2d_cpu_job *job = tile->job;
+    const ptrdiff_t size = (ptrdiff_t)job->head_bytes;
+    rope2d_turn *t = &route->turn;
+    const uint32_t heads = route->by_heads || tile->is_joined ? 1 : route->heads;
+    t->fetched = (ptrdiff_t)job->vector->fetched;
+    t->ahead = (ptrdiff_t)job->ahead.heads;
+    // Then it is asked for by bytes.
+    t->in_order = t->in_outer == (ptrdiff_t)heads * size && (heads == 1 || t->in_inner == size);
+    t->follows = job->ahead.follows && tile->is_joined;
+    if (!t->in_order) {
+        const uint64_t tokens =
+            route->by_heads ? tile->room : job->ahead.heads / ((uint64_t)job->head_bytes * t->inner);
+        t->ahead = t->in_outer * (tokens > 0 ? (ptrdiff_t)tokens : 1);
+    }
+}
+
+rope2d_route rope2d_route_of(const rope2d_tile *tile, const rope2d_checked_tensor *tensor, uint32_t heads,
+                             const rope2d_checked_tensor *second, bool tables_of_heads) {
+    const rope2d_cpu_job *job = tile->job;
+    const rope2d_vector *v = job->vector;
+    const ptrdiff_t element = (ptrdiff_t)rope2d_element_size(job->plan->in);
+    const ptrdiff_t out_size = (ptrdiff_t)rope2d_element_size(job->plan->out);
+    const bool is_apart = tensor->out.head_stride > tensor->out.token_stride && tile->room > 1;
+    rope2d_route route = {
+        .tensor = tensor,
+        .heads = heads,
+        .by_heads = !tile->is_joined && !tables_of_heads && (is_apart || v->kernel->is_few),
+        .turn =
+            {
+                .in_inner = (ptrdiff_t)tensor->in.head_stride * element,
+                .out_inner = (ptrdiff_t)tensor->out.head_stride * out_size,
+                .in_outer = (ptrdiff_t)tensor->in.token_stride * element,
+                .out_outer = (ptrdiff_t)tensor->out.token_stride * out_size,
+                .inner = heads,
+                .group = 1,
+                .blocks = v->blocks,
+                .block_count = v->block_count,
+                .steps = v->step_count,
+            },
+    };
+    rope2d_turn *t = &route.turn;
+    if (!route.by_heads && !rope2d_cpu_converts(job->plan) &&
+        (tensor->in_place || (v->pass_count == 0 && !job->streams)))
+        route.turn_fn = v->kernel->turn;
+    if (tables_of_heads) {
+        t->in_outer = t->in_inner;
+        t->out_outer = t->out_inner;
+    }
+    if (tables_of_heads || route.by_heads)
+        t->inner = 1;
+    else
+        t->group = group_of(job, heads);
+    if (second) {
+        t->inner += second->heads;
+        t->jump = second->heads + 1;
+        t->in_jump = bytes_between(&tensor->in, &second->in, heads, (uint32_t)element);
+        t->out_jump = bytes_between(&tensor->out, &second->out, heads, (uint32_t)element);
+        if (t->group == heads)
+            t->group = t->inner;
+    }
+    if (job->ahead.heads > 0)
+        ask_ahead(tile, &route);
+    return route;
+}
+
+void rope2d_tile_fill(rope2d_tile *tile) {
+    const rope2d_checked_tensor *const end = tile->tensors + tile->tensor_count;
+    tile->room = tables_room(tile->job, tile->tensors->heads);
+    tile->route_count = 0;
+    if (tile->job->plan->pattern.freq_heads > 1)
+        return;
+    for (const rope2d_checked_tensor *a = tile->tensors; a < end; a++) {
+        const rope2d_checked_tensor *second = a + 1 < end && goes_on(tile->job, a) ? a + 1 : NULL;
+        tile->routes[tile->route_count++] = rope2d_route_of(tile, a, a->heads, second, false);
+        if (second)
+            a = second;
+    }
+}
+
+void rope2d_route_place(const rope2d_cpu_job *job, rope2d_route *route, uint64_t batch, uint64_t token,
+                        uint64_t head) {
+    const rope2d_checked_tensor *tensor = route->tensor;
+    const rope2d_plan *plan = job->plan;
+    route->turn.in = rope2d_cpu_head(&tensor->in, rope2d_element_size(plan->in), batch, token, head);
+    route->turn.out =
+        (unsigned char *)rope2d_cpu_head(&tensor->out, rope2d_element_size(plan->out), batch, token, head);
+}
+
+// In the order in which they lie in memory.
+void rope2d_route_turn(const rope2d_cpu_job *job, const rope2d_route *route) {
+    rope2d_turn t = route->turn;
+    for (uint32_t i = route->by_heads ? route->heads : 1; i > 0; i--) {
+        rope2d_vector_turn(job, &t, route->tensor->in_place);
+        t.in += t.in_inner;
+        t.out += t.out_inner;
+    }
+}
