@@ -62,12 +62,13 @@
     out += (out_by);                                                                                         \
     in_hi += (in_by);                                                                                        \
     out_hi += (out_by);
+// From n to 1, which are some.
 #define HEADS(steps)                                                                                         \
-    for (uint32_t n = heads; n > 0; n--) {                                                                   \
+    do {                                                                                                     \
         steps NEXT(in_inner, out_inner) if (n == jump) {                                                     \
             NEXT(turn->in_jump, turn->out_jump)                                                              \
         }                                                                                                    \
-    }
+    } while (--n > 0);
 
 #if IS_FEW
 #include "turn_few_tmpl.h"
@@ -88,6 +89,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
         const uint32_t heads = left < turn->group ? left : turn->group;
         for (const rope2d_block *block = turn->blocks; block < end; table += block++->steps) {
             const size_t last = block->last;
+            uint32_t n = heads;
             const unsigned char *in = group_in + block->first;
             unsigned char *out = group_out + block->first;
             // Pointers of their own: a distance that a compiler does not know takes longer to add.
