@@ -8,7 +8,7 @@
 //     HAS_AHEAD         1 where it asks for heads ahead, else 0
 //     IS_FEW            1 for few heads: then the loops are turn_few_tmpl.h's, without STEPS
 //     FOLLOWS           1 where such a kernel, of steps of one line, knows turn->follows
-//     STEPS             2 to 5: as many steps' cosines and sines as registers have room for; or
+//     STEPS             2 to 6: as many steps' cosines and sines as registers have room for; or
 //                       ROPE2D_WHOLE_BLOCK, where each block has so many
 //     PAIRS             of a step
 //     ENTRY, SPLIT(at)  what a step keeps in registers of the (cos, sin) of its pairs, from `at` on, and how
@@ -135,6 +135,11 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
             if (steps > 4)
                 e4 = SPLIT(table[4]);
 #endif
+#if STEPS > 5
+            ENTRY e5 = e0;
+            if (steps > 5)
+                e5 = SPLIT(table[5]);
+#endif
             UNKNOWN(steps)
             switch (steps) {
             case 1:
@@ -162,6 +167,11 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #if STEPS > 4
             case 5:
                 HEADS(FETCH STEP(0) STEP(1) STEP(2) LAST_TWO(3, 4))
+                break;
+#endif
+#if STEPS > 5
+            case 6:
+                HEADS(FETCH STEP(0) STEP(1) STEP(2) STEP(3) LAST_TWO(4, 5))
                 break;
 #endif
             }
