@@ -21,6 +21,7 @@ BASELINES = ("driver_copy", "copy", "scale", "limit_in_place", "limit_out_of_pla
 
 QUICK_BYTES = 256 << 20
 MOST_LAST_CACHES = 256 << 20  # of as many as processors
+LEAST_CPU_BYTES = 1 << 30
 # Of the table that is printed: tower, tokens, type, pairing, table, where.
 ROW = r"^(\w+) +(\d+) (\w+) +(half|interleaved) +(buffer|texture) +((?:in|out)(?: L2| \*)?) +[\d.]+ "
 
@@ -98,7 +99,7 @@ def check_caches(runner, where, output, is_quick=True):
     for group in found["groups"]:
         name = f"{where}: {group['tower']}, {group['tokens']} {group['element']}"
         wanted = QUICK_BYTES if not group["is_software"] else caches * (4 if where.startswith("cpu") else 2)
-        most = min(wanted, QUICK_BYTES) if is_quick else wanted
+        most = min(wanted, QUICK_BYTES) if is_quick else max(wanted, LEAST_CPU_BYTES if where.startswith("cpu") else 0)
         buffers = group["sets"] * group["bytes"]
         is_past = buffers >= wanted and not group["in_core_cache"]
         runner.check(f"{name}: no more buffers than that", buffers - group["bytes"] <= most, str(buffers))

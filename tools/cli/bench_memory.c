@@ -41,6 +41,11 @@ static uint64_t wanted_bytes(const struct bench_engine *engine) {
 // A quick look's: where the caches are larger, its rows say so.
 static const uint64_t QUICK_BYTES = (uint64_t)256 << 20;
 
+// The least on a CPU otherwise. Two threads of a processor that told of 32 MiB ran, with 256 MiB, at half of
+// what they do with this much, and with more as with this: the rest of what one has written was in its caches
+// when the other's turn came.
+static const uint64_t LEAST_CPU_BYTES = (uint64_t)1 << 30;
+
 static uint64_t room_of(const struct bench_engine *engine) {
     uint64_t room = engine->machine->free_memory / 10 * 7;
     if (!engine->info.is_software)
@@ -52,7 +57,11 @@ static uint64_t room_of(const struct bench_engine *engine) {
 // As many as no cache holds, and no more than there is room for, but one.
 static uint32_t choose_sets(const struct bench_engine *engine, const struct bench_case *what) {
     uint64_t bytes = bench_bytes(what), wanted = wanted_bytes(engine);
-    uint64_t sets = (engine->is_quick && wanted > QUICK_BYTES ? QUICK_BYTES : wanted) / bytes + 1;
+    if (engine->is_quick && wanted > QUICK_BYTES)
+        wanted = QUICK_BYTES;
+    else if (!engine->is_quick && engine->info.backend == ROPE2D_BACKEND_CPU && wanted < LEAST_CPU_BYTES)
+        wanted = LEAST_CPU_BYTES;
+    uint64_t sets = wanted / bytes + 1;
     uint64_t most = room_of(engine) / (BENCH_BUFFERS * bytes), limit = engine->ops->most_sets;
     if (!engine->info.is_software && limit > MOST_GPU_SETS)
         limit = MOST_GPU_SETS;
