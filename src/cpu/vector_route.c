@@ -56,17 +56,20 @@ static bool goes_on(const rope2d_cpu_job *job, const rope2d_checked_tensor *a) {
            same_strides(&a->in, &b->in) && same_strides(&a->out, &b->out);
 }
 
+// Whether heads and tokens follow one another: then what comes next is asked for by bytes.
+static bool lies_in_order(const rope2d_tile *tile, const rope2d_route *route) {
+    const ptrdiff_t size = (ptrdiff_t)tile->job->head_bytes;
+    const uint32_t heads = route->by_heads || tile->is_joined ? 1 : route->heads;
+    return route->turn.in_outer == (ptrdiff_t)heads * size && (heads == 1 || route->turn.in_inner == size);
+}
+
 // What a kernel asks for before it turns a head: what comes some bytes later, or where other things lie
 // between, the same head of a later token.
 static void ask_ahead(const rope2d_tile *tile, rope2d_route *route) {
     const rope2d_cpu_job *job = tile->job;
-    const ptrdiff_t size = (ptrdiff_t)job->head_bytes;
     rope2d_turn *t = &route->turn;
-    const uint32_t heads = route->by_heads || tile->is_joined ? 1 : route->heads;
     t->fetched = (ptrdiff_t)job->vector->fetched;
     t->ahead = (ptrdiff_t)job->ahead.heads;
-    // Then it is asked for by bytes.
-    t->in_order = t->in_outer == (ptrdiff_t)heads * size && (heads == 1 || t->in_inner == size);
     t->follows = job->ahead.follows && tile->is_joined;
     if (!t->in_order) {
         const uint64_t tokens =
@@ -119,6 +122,7 @@ rope2d_route rope2d_route_of(const rope2d_tile *tile, const rope2d_checked_tenso
         if (t->group == heads)
             t->group = t->inner;
     }
+    t->in_order = lies_in_order(tile, &route);
     if (job->ahead.heads > 0)
         ask_ahead(tile, &route);
     return route;

@@ -8,8 +8,9 @@
 #include <string.h>
 
 #define SCRATCH_BYTES (ROPE2D_SCRATCH_FLOATS * sizeof(float))
-// Of heads that are streamed, where the next ones are asked for meanwhile.
-#define PIECE_BYTES 2560
+// Of heads that are streamed, where the next ones are asked for meanwhile; of two tensors of one head each.
+#define PIECE_BYTES     1792
+#define PIECE_BYTES_FEW 2560
 
 static void copy_passes(const rope2d_vector *v, const unsigned char *in, unsigned char *out) {
     for (uint32_t i = 0; i < v->pass_count; i++)
@@ -33,8 +34,9 @@ static void turn_past_caches(const rope2d_cpu_job *job, const rope2d_turn *t) {
     // What lies in order, by bytes. What takes long to turn has memory wait meanwhile, unless the kernel
     // asks.
     const rope2d_turn_kernel *const kernel = job->vector->kernel;
+    const uint32_t piece = kernel->is_few ? PIECE_BYTES_FEW : PIECE_BYTES;
     const bool asks =
-        (kernel->element == ROPE2D_F32 || kernel->is_few) && job->head_bytes <= PIECE_BYTES && t->in_order;
+        (kernel->element == ROPE2D_F32 || kernel->is_few) && job->head_bytes <= piece && t->in_order;
     const bool is_wide = kernel->isa != ROPE2D_ISA_SSE2;
     unsigned char memory[SCRATCH_BYTES + ROPE2D_STREAM_LINE];
     // No vector is in two lines.
@@ -45,7 +47,10 @@ static void turn_past_caches(const rope2d_cpu_job *job, const rope2d_turn *t) {
     part.out = scratch;
     part.out_inner = (ptrdiff_t)size;
     part.fetched = asks ? 0 : t->fetched; // what follows line by line asks as well: a tenth sooner
-    const uint32_t room = (uint32_t)((asks ? PIECE_BYTES : SCRATCH_BYTES) / size);
+    uint32_t room = (uint32_t)((asks ? piece : SCRATCH_BYTES) / size);
+    // No line is written by two pieces.
+    while (room > 1 && room * size % ROPE2D_STREAM_LINE != 0)
+        room--;
     for (uint32_t o = 0; o < t->outer; o++, part.tables += t->steps) {
         unsigned char *to = t->out + (ptrdiff_t)o * t->out_outer;
         part.in = t->in + (ptrdiff_t)o * t->in_outer;
@@ -57,7 +62,7 @@ static void turn_past_caches(const rope2d_cpu_job *job, const rope2d_turn *t) {
             for (uint32_t i = 0; i < (is_whole ? 1 : part.inner); i++) {
                 const unsigned char *in = part.in + (ptrdiff_t)i * t->in_inner;
                 rope2d_stream(to + (ptrdiff_t)i * t->out_inner, scratch + i * size, bytes,
-                              asks ? in + PIECE_BYTES : NULL, is_wide);
+                              asks ? in + piece : NULL, is_wide);
             }
             part.in += part.inner * t->in_inner;
             to += part.inner * t->out_inner;
