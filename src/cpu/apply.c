@@ -19,6 +19,10 @@
 // Of all tensors: reading a token's table then costs more than going to and fro between them.
 #define FEW_HEADS 4
 
+// Of a tensor: a token of more hides what finding its table takes, and a processor that is not asked follows
+// one tensor better than two.
+#define IN_TURNS_BYTES 8192
+
 // Of places that lines of the nearest cache are told apart by, and about a page of them.
 #define ALIAS_DISTANCE ((uintptr_t)1 << 28)
 #define ALIAS_BYTES    4096
@@ -171,13 +175,13 @@ void rope2d_cpu_job_fill(job *j) {
     if (j->vector && !j->is_small) // the portable path serves devices of other backends as well
         j->ahead = ((const rope2d_cpu *)plan->device->impl)->ahead;
     // What is streamed is in order where one tensor follows the other. Elsewhere a token's table is found
-    // once for all tensors, which counts where heads have few bytes; of f32 they are as fast one by one, and
-    // a processor that is not asked follows them better.
+    // once for all tensors.
     const rope2d_checked_tensor *first = &j->work->tensors[0];
+    const bool is_little = (uint64_t)first->heads * j->head_bytes <= IN_TURNS_BYTES;
     const bool is_short = rope2d_element_size(plan->in) == 2;
     const bool is_few = j->heads <= FEW_HEADS * tokens;
     j->aliases = alias(j->work);
-    j->in_turns = (j->ahead.heads > 0 || (is_short && !j->aliases)) && (!j->streams || first->in_place) &&
+    j->in_turns = (j->ahead.heads > 0 || (is_little && !j->aliases)) && (!j->streams || first->in_place) &&
                   first->in.head_stride <= first->in.token_stride;
     if (is_few && is_short)
         j->ahead.heads = j->ahead.few;
