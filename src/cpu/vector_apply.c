@@ -41,29 +41,33 @@ static void copy_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor *t
                rope2d_cpu_head(&tensor->in, element, batch, token, head), size);
 }
 
-// Heads `first` to `end` of one token.
-void rope2d_tile_token(const rope2d_tile *tile, const rope2d_checked_tensor *tensor, uint64_t at,
-                       uint32_t first, uint32_t end, rope2d_tables *t) {
+void rope2d_tile_token(rope2d_tile *tile, uint32_t index, uint64_t at, uint32_t first, uint32_t end,
+                       rope2d_tables *t) {
     const rope2d_cpu_job *job = tile->job;
+    const rope2d_checked_tensor *tensor = &tile->tensors[index];
     const uint64_t batch = at / job->work->tokens;
     const uint64_t token = at % job->work->tokens;
     const int32_t *rows = rope2d_cpu_rows(job, batch, token);
     const rope2d_turning turns = rope2d_turning_of(rows, job->plan->pattern.row_axes);
-    const bool by_head = job->plan->pattern.freq_heads > 1;
     if (turns == ROPE2D_TURNS_NOT && !rope2d_cpu_converts(job->plan)) {
         copy_heads(job, tensor, batch, token, first, end);
     } else if (turns != ROPE2D_TURNS) {
         rope2d_portable_heads(job, tensor, at * tensor->heads + first, at * tensor->heads + end);
     } else {
-        const uint32_t most = by_head ? tile->room : end - first;
+        rope2d_route all;
+        rope2d_route *route = &tile->routes[index];
+        if (!tile->by_head) {
+            all = rope2d_route_of(tile, tensor, end - first, NULL, false);
+            route = &all;
+        }
+        const uint32_t most = tile->by_head ? tile->room : end - first;
+        route->turn.tables = t->steps;
         for (; first < end; first += most) {
-            const uint32_t heads = end - first < most ? end - first : most;
-            rope2d_route route = rope2d_route_of(tile, tensor, heads, NULL, by_head);
-            rope2d_tables_find(job, rows, first, by_head, by_head ? heads : 1, t);
-            rope2d_route_place(job, &route, batch, token, first);
-            route.turn.tables = t->steps;
-            route.turn.outer = by_head ? heads : 1;
-            rope2d_route_turn(job, &route);
+            const uint32_t left = end - first;
+            route->turn.outer = !tile->by_head ? 1 : left < most ? left : most;
+            rope2d_tables_find(job, rows, first, tile->by_head, route->turn.outer, t);
+            rope2d_route_place(job, route, batch, token, first);
+            rope2d_route_turn(job, route);
         }
     }
 }
@@ -115,7 +119,7 @@ void rope2d_vector_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor 
             begin = end / heads * heads;
         } else {
             const uint64_t last = end - begin < heads - first ? first + (end - begin) : heads;
-            rope2d_tile_token(&tile, tensor, token, first, (uint32_t)last, &t);
+            rope2d_tile_token(&tile, 0, token, first, (uint32_t)last, &t);
             begin += last - first;
         }
     }

@@ -9,12 +9,14 @@
 #define GROUP_BYTES 704 // where these are more; of what takes long to turn, twice as many
 
 // Past the caches few, so that memory does not wait for rows.
-static uint32_t tables_room(const rope2d_cpu_job *job, uint32_t heads) {
+static uint32_t tables_room(const rope2d_tile *tile) {
+    const rope2d_cpu_job *job = tile->job;
+    const uint64_t token_bytes = (uint64_t)tile->tensors->heads * job->head_bytes;
     uint32_t room = job->vector->tables;
     if (job->is_small)
         return room;
     room = room < TILE_TABLES ? room : TILE_TABLES;
-    while (job->ahead.heads == 0 && room > 1 && (uint64_t)room * heads * job->head_bytes > TILE_BYTES)
+    while (!tile->by_head && job->ahead.heads == 0 && room > 1 && room * token_bytes > TILE_BYTES)
         room--;
     return room;
 }
@@ -130,13 +132,13 @@ rope2d_route rope2d_route_of(const rope2d_tile *tile, const rope2d_checked_tenso
 
 void rope2d_tile_fill(rope2d_tile *tile) {
     const rope2d_checked_tensor *const end = tile->tensors + tile->tensor_count;
-    tile->room = tables_room(tile->job, tile->tensors->heads);
+    tile->by_head = tile->job->plan->pattern.freq_heads > 1;
+    tile->room = tables_room(tile);
     tile->route_count = 0;
-    if (tile->job->plan->pattern.freq_heads > 1)
-        return;
     for (const rope2d_checked_tensor *a = tile->tensors; a < end; a++) {
-        const rope2d_checked_tensor *second = a + 1 < end && goes_on(tile->job, a) ? a + 1 : NULL;
-        tile->routes[tile->route_count++] = rope2d_route_of(tile, a, a->heads, second, false);
+        const rope2d_checked_tensor *second =
+            !tile->by_head && a + 1 < end && goes_on(tile->job, a) ? a + 1 : NULL;
+        tile->routes[tile->route_count++] = rope2d_route_of(tile, a, a->heads, second, tile->by_head);
         if (second)
             a = second;
     }
@@ -152,11 +154,17 @@ void rope2d_route_place(const rope2d_cpu_job *job, rope2d_route *route, uint64_t
 }
 
 // In the order in which they lie in memory.
-void rope2d_route_turn(const rope2d_cpu_job *job, const rope2d_route *route) {
-    rope2d_turn t = route->turn;
+void rope2d_route_turn(const rope2d_cpu_job *job, rope2d_route *route) {
+    const unsigned char *const in = route->turn.in;
+    unsigned char *const out = route->turn.out;
     for (uint32_t i = route->by_heads ? route->heads : 1; i > 0; i--) {
-        rope2d_vector_turn(job, &t, route->tensor->in_place);
-        t.in += t.in_inner;
-        t.out += t.out_inner;
+        if (route->turn_fn)
+            route->turn_fn(&route->turn);
+        else
+            rope2d_vector_turn(job, &route->turn, route->tensor->in_place);
+        route->turn.in += route->turn.in_inner;
+        route->turn.out += route->turn.out_inner;
     }
+    route->turn.in = in;
+    route->turn.out = out;
 }

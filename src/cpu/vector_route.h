@@ -24,9 +24,9 @@ typedef struct rope2d_tile {
     uint32_t tensor_count; // 1 or 2
     bool is_joined;        // one tensor, whose two heads are two tensors
     uint32_t room;         // for tables that are found at a time, at least 1
-    // Of tokens that turn, with one table for all heads; none where each head has its own.
+    bool by_head;          // each head has a table of its own
     uint32_t route_count;
-    rope2d_route routes[2];
+    rope2d_route routes[2]; // of tokens that turn; with by_head of each tensor
 } rope2d_tile;
 
 // Fills what follows `is_joined`.
@@ -41,13 +41,13 @@ void rope2d_route_place(const rope2d_cpu_job *job, rope2d_route *route, uint64_t
                         uint64_t head);
 // Turns them, whatever `turn_fn` is. turn.tables and turn.outer are there: tokens, or heads with a table of
 // their own.
-void rope2d_route_turn(const rope2d_cpu_job *job, const rope2d_route *route);
+void rope2d_route_turn(const rope2d_cpu_job *job, rope2d_route *route);
 
 // Tokens that follow one another in a batch element, numbered [batch][token], of all tensors.
 void rope2d_tile_tokens(rope2d_tile *tile, uint64_t begin, uint64_t end, rope2d_tables *t);
-// Rotates heads `first` to `end` of one token, numbered [batch][token], whatever its rows say.
-void rope2d_tile_token(const rope2d_tile *tile, const rope2d_checked_tensor *tensor, uint64_t at,
-                       uint32_t first, uint32_t end, rope2d_tables *t);
+// Rotates heads `first` to `end` of one token of a tensor, numbered [batch][token], whatever its rows say.
+void rope2d_tile_token(rope2d_tile *tile, uint32_t tensor, uint64_t at, uint32_t first, uint32_t end,
+                       rope2d_tables *t);
 
 // What a token's row numbers say: negative ones turn nothing.
 typedef enum rope2d_turning { ROPE2D_TURNS, ROPE2D_TURNS_NOT, ROPE2D_TURNS_PARTLY } rope2d_turning;

@@ -37,7 +37,7 @@ void rope2d_tile_tokens(rope2d_tile *tile, uint64_t begin, uint64_t end, rope2d_
         for (tokens = 0; tokens < room; tokens++)
             if (rope2d_turning_of(rows + (size_t)tokens * axes, axes) != ROPE2D_TURNS)
                 break;
-        const bool turns = tokens > 0 && tile->route_count > 0;
+        const bool turns = tokens > 0 && !tile->by_head;
         if (turns && !job->vector->product) {
             find_tables(job, rows, tokens, t);
         } else if (turns) {
@@ -45,7 +45,7 @@ void rope2d_tile_tokens(rope2d_tile *tile, uint64_t begin, uint64_t end, rope2d_
         } else {
             tokens = 1;
             for (uint32_t i = 0; i < tile->tensor_count; i++)
-                rope2d_tile_token(tile, &tile->tensors[i], begin, 0, tile->tensors[i].heads, t);
+                rope2d_tile_token(tile, i, begin, 0, tile->tensors[i].heads, t);
         }
         for (rope2d_route *route = tile->routes; route < routes_end; route++) {
             route->turn.outer = tokens;
