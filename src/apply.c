@@ -14,6 +14,11 @@ uint32_t rope2d_element_size(rope2d_element element) {
     return (unsigned)element < ROPE2D_ELEMENT_COUNT ? sizes[element] : 0;
 }
 
+const char *rope2d_element_word(rope2d_element element) {
+    static const char words[ROPE2D_ELEMENT_COUNT][5] = {"f32", "f16", "bf16"};
+    return words[element];
+}
+
 // Which field of two patterns that differ is the first to do so.
 static const char *pattern_difference(const rope2d_pattern *a, const rope2d_pattern *b) {
     if (a->head_dim != b->head_dim)

@@ -68,6 +68,8 @@ uint32_t rope2d_threads(const rope2d_host *host);
 // A variable of the environment; NULL where it is not set, and in a program that runs with more rights than
 // its user, who must not choose what is loaded into it.
 const char *rope2d_environment(const char *name);
+// "f32", "f16", "bf16": of one that is.
+const char *rope2d_element_word(rope2d_element element);
 
 // ------------------------------------------------------------------------------------------------ control.c
 

@@ -228,8 +228,6 @@ typedef struct places {
     bool in_place;
 } places;
 
-static const char *const element_names[ROPE2D_ELEMENT_COUNT] = {"f32", "f16", "bf16"};
-
 static rope2d_status check_places(const checker *c, uint32_t tensor, places *p) {
     const rope2d_tensor *t = &c->params->tensors[tensor];
     const bool given = !is_zero(&t->out);
@@ -244,7 +242,7 @@ static rope2d_status check_places(const checker *c, uint32_t tensor, places *p) 
     if (p->in_place && c->plan->in != c->plan->out)
         return rope2d_fail(c->host, ROPE2D_ERROR_IN_PLACE_TYPE,
                            "tensors[%u] is in place, but the plan reads %s and writes %s", tensor,
-                           element_names[c->plan->in], element_names[c->plan->out]);
+                           rope2d_element_word(c->plan->in), rope2d_element_word(c->plan->out));
     if (!is_nested(&p->out))
         return rope2d_fail(c->host, ROPE2D_ERROR_OVERLAP,
                            "tensors[%u].out overlaps itself: a stride is less than what smaller ones reach",

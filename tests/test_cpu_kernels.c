@@ -43,6 +43,12 @@ struct scene {
 static unsigned char input[BYTES + 64];
 static unsigned char outputs[2][BYTES + 64]; // of the kernel and of the portable path
 
+static const char *name_of(const rope2d_turn_kernel *kernel) {
+    static char name[ROPE2D_KERNEL_NAME];
+    rope2d_turn_kernel_name(kernel, name);
+    return name;
+}
+
 static void draw_spec(struct scene *s, const rope2d_turn_kernel *kernel) {
     static const uint32_t dims[] = {16, 32, 64, 72, 80, 88, 128, 256};
     rope2d_spec *spec = &s->spec;
@@ -237,11 +243,11 @@ static bool run_both(struct scene *s, const rope2d_turn_kernel *kernel, rope2d_p
         run(s, plan, positions, NULL, outputs[1]);
     }
     rope2d_vector_destroy(vector, &plan->device->host);
-    const ptrdiff_t at = good ? compare(s, kernel->element) : 0;
+    const ptrdiff_t at = good ? compare(s, (rope2d_element)kernel->element) : 0;
     return CHECK(at < 0,
                  "kernel %s, seed %" PRIu64 ": head_dim %u, rotary %u from %u, pairing %u, %u heads, "
                  "in place %d, large %d, split %d: byte %ld",
-                 kernel->name, seed, s->spec.head_dim, s->spec.rotary_dim, s->spec.rotary_begin,
+                 name_of(kernel), seed, s->spec.head_dim, s->spec.rotary_dim, s->spec.rotary_begin,
                  (unsigned)s->spec.pairing, s->heads, s->in_place, s->is_large, s->is_split, (long)at);
 }
 
@@ -271,15 +277,15 @@ static bool try_seed(rope2d_device *device, const rope2d_turn_kernel *kernel) {
                                            .coordinates = s.coordinates};
     const rope2d_plan_params types = {.struct_size = sizeof(types),
                                       .spec = &s.spec,
-                                      .in = kernel->element,
-                                      .out = kernel->element,
+                                      .in = (rope2d_element)kernel->element,
+                                      .out = (rope2d_element)kernel->element,
                                       .flags = ROPE2D_PLAN_NO_SELF_TEST};
     rope2d_positions *positions = NULL;
     rope2d_plan *plan = NULL;
     bool suits = false;
     if (CHECK(rope2d_positions_create(device, &where, &positions) == ROPE2D_OK &&
                   rope2d_plan_create(device, &types, &plan) == ROPE2D_OK,
-              "kernel %s, seed %" PRIu64 ": no plan", kernel->name, seed)) {
+              "kernel %s, seed %" PRIu64 ": no plan", name_of(kernel), seed)) {
         suits = rope2d_vector_suits(kernel, &plan->pattern);
         if (suits)
             (void)run_both(&s, kernel, plan, positions);
@@ -292,12 +298,12 @@ static bool try_seed(rope2d_device *device, const rope2d_turn_kernel *kernel) {
 static void test_kernel(rope2d_device *device, const rope2d_turn_kernel *kernel) {
     uint32_t tried = 0;
     if (kernel->isa > rope2d_isa_supported()) {
-        check_skip("kernel %s: this processor has none of %s", kernel->name, rope2d_isa_name(kernel->isa));
+        check_skip("kernel %s: this processor has none of %s", name_of(kernel), rope2d_isa_name(kernel->isa));
         return;
     }
     for (seed = 1; seed <= SEEDS; seed++)
         tried += try_seed(device, kernel);
-    CHECK(tried > SEEDS / 4, "kernel %s: only %u seeds suit it", kernel->name, tried);
+    CHECK(tried > SEEDS / 4, "kernel %s: only %u seeds suit it", name_of(kernel), tried);
 }
 
 int main(void) {

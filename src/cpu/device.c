@@ -80,7 +80,6 @@ static void positions_destroy(rope2d_positions *positions) {
 }
 
 static rope2d_status plan_create(rope2d_plan *plan) {
-    static const char *const types[ROPE2D_ELEMENT_COUNT] = {"f32", "f16", "bf16"};
     const rope2d_cpu *cpu = plan->device->impl;
     const rope2d_turn_kernel *kernel = rope2d_vector_choose(&plan->pattern, plan->in, plan->out, cpu->isa);
     if (kernel) {
@@ -94,14 +93,18 @@ static rope2d_status plan_create(rope2d_plan *plan) {
         plan->has_few = vector->few != NULL;
     }
     plan->tensors_per_dispatch = ROPE2D_MAX_TENSORS;
+    const char *in = rope2d_element_word(plan->in);
+    const char *out = rope2d_element_word(plan->out);
+    char name[ROPE2D_KERNEL_NAME];
+    if (kernel)
+        rope2d_turn_kernel_name(kernel, name);
     if (kernel && plan->in == plan->out)
-        (void)snprintf(plan->kernel, sizeof(plan->kernel), "%s", kernel->name);
+        (void)snprintf(plan->kernel, sizeof(plan->kernel), "%s", name);
     else if (kernel)
-        (void)snprintf(plan->kernel, sizeof(plan->kernel), "%s_%s_%s", kernel->name, types[plan->in],
-                       types[plan->out]);
+        (void)snprintf(plan->kernel, sizeof(plan->kernel), "%s_%s_%s", name, in, out);
     else
-        (void)snprintf(plan->kernel, sizeof(plan->kernel), "portable_%s_%s_%s%s", types[plan->in],
-                       types[plan->out], plan->pattern.wide.count > 0 ? "wide" : "single",
+        (void)snprintf(plan->kernel, sizeof(plan->kernel), "portable_%s_%s_%s%s", in, out,
+                       plan->pattern.wide.count > 0 ? "wide" : "single",
                        plan->pattern.angles == 2 ? "_two_angles" : "");
     return ROPE2D_OK;
 }

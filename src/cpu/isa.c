@@ -10,8 +10,8 @@
 #endif
 
 static const struct {
-    const char *name;
-    const char *word; // of ROPE2D_CPU
+    char name[11];
+    char word[9]; // of ROPE2D_CPU
 } names[ROPE2D_ISA_COUNT] = {
     [ROPE2D_ISA_PORTABLE] = {"portable C", "portable"},
     [ROPE2D_ISA_SSE2] = {"SSE2", "sse2"},
@@ -22,6 +22,10 @@ static const struct {
 
 const char *rope2d_isa_name(rope2d_isa isa) {
     return names[isa].name;
+}
+
+const char *rope2d_isa_word(rope2d_isa isa) {
+    return names[isa].word;
 }
 
 // Intel's processors fetch too little ahead by themselves while a kernel computes: f16 moved half of what the

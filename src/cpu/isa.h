@@ -34,6 +34,8 @@ rope2d_isa rope2d_isa_find(void);
 rope2d_isa rope2d_isa_supported(void);
 // "portable C", "SSE2", "AVX2", "AVX-512", "NEON".
 const char *rope2d_isa_name(rope2d_isa isa);
+// "portable", "sse2", "avx2", "avx512", "neon".
+const char *rope2d_isa_word(rope2d_isa isa);
 
 // Whether a number that was just stored in a vector is loaded soon, also where vectors have 64 bytes: Intel's
 // processors with AVX-512 wait nine cycles longer than of a vector of 32.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "turn_lists.h"
 
+#include <stdio.h>
+
 #define LIST(of)                                                                                             \
     { of, sizeof(of) / sizeof((of)[0]) }
 
@@ -19,6 +21,13 @@ static const struct {
 #endif
     {NULL, 0},
 };
+
+void rope2d_turn_kernel_name(const rope2d_turn_kernel *kernel, char name[ROPE2D_KERNEL_NAME]) {
+    (void)snprintf(name, ROPE2D_KERNEL_NAME, "%s_%s%s_%s",
+                   kernel->pairing == ROPE2D_KERNEL_HALF ? "half" : "interleaved",
+                   rope2d_element_word((rope2d_element)kernel->element), kernel->is_few ? "_few" : "",
+                   rope2d_isa_word((rope2d_isa)kernel->isa));
+}
 
 const rope2d_turn_kernel *rope2d_turn_kernel_at(uint32_t index) {
     size_t at = index;

@@ -61,18 +61,21 @@ typedef enum rope2d_kernel_pairing {
 #define ROPE2D_WHOLE_BLOCK 8
 
 typedef struct rope2d_turn_kernel {
-    char name[28];
-    rope2d_isa isa;
-    rope2d_kernel_pairing pairing;
-    rope2d_element element;
-    uint32_t pairs;       // of a step, the least that a run must have
-    uint32_t bytes;       // from a step to the next
-    uint32_t block_steps; // ROPE2D_WHOLE_BLOCK: each block must have so many; else at most
-    bool shares;          // knows blocks that are shared
+    uint8_t isa;         // rope2d_isa
+    uint8_t pairing;     // rope2d_kernel_pairing
+    uint8_t element;     // rope2d_element
+    uint8_t pairs;       // of a step, the least that a run must have
+    uint8_t bytes;       // from a step to the next
+    uint8_t block_steps; // ROPE2D_WHOLE_BLOCK: each block must have so many; else at most
+    bool shares;         // knows blocks that are shared
     bool is_few; // turn_few_tmpl.h's: `inner` is 1 or 2, a block is all steps that one axis turns, with one
                  // table, and none overlap
     rope2d_turn_fn *turn;
 } rope2d_turn_kernel;
+
+#define ROPE2D_KERNEL_NAME 28
+// As in "half_f32_few_avx512", in tests, in the bench and in what a plan says of itself.
+void rope2d_turn_kernel_name(const rope2d_turn_kernel *kernel, char name[ROPE2D_KERNEL_NAME]);
 
 // The kernels of this architecture, widest first, those that this processor lacks too; NULL past the last.
 const rope2d_turn_kernel *rope2d_turn_kernel_at(uint32_t index);

@@ -117,14 +117,11 @@ OP void store_both(void *p, void *q, WORDS w) {
 #include "turn_all_tmpl.h"
 
 const rope2d_turn_kernel rope2d_turn_avx512[4] = {
-    {"half_f32_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F32, 16, 64, HALF_STEPS, false, false,
-     half_f32},
-    {"half_bf16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, EVEN_ODD_STEPS,
-     HAS_SHARED, false, half_bf16},
-    {"interleaved_f32_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 8, 64, BLOCK_STEPS,
-     false, false, interleaved_f32},
-    {"interleaved_bf16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 8, 32, BLOCK_STEPS,
-     false, false, interleaved_bf16},
+    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F32, 16, 64, HALF_STEPS, .turn = half_f32},
+    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, EVEN_ODD_STEPS, .shares = HAS_SHARED,
+     .turn = half_bf16},
+    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 8, 64, BLOCK_STEPS, .turn = interleaved_f32},
+    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 8, 32, BLOCK_STEPS, .turn = interleaved_bf16},
 };
 
 #endif

@@ -18,10 +18,8 @@
 #include "turn_f16_tmpl.h"
 
 const rope2d_turn_kernel rope2d_turn_f16_avx512[2] = {
-    {"half_f16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F16, 8, 16, BLOCK_STEPS, false, false,
-     half_f16},
-    {"interleaved_f16_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 4, 16, BLOCK_STEPS,
-     false, false, interleaved_f16},
+    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F16, 8, 16, BLOCK_STEPS, .turn = half_f16},
+    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 4, 16, BLOCK_STEPS, .turn = interleaved_f16},
 };
 
 #endif

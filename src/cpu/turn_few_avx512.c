@@ -78,18 +78,16 @@ OP even_odd_entries even_odd(const float *entries) {
 #include "turn_all_tmpl.h"
 
 const rope2d_turn_kernel rope2d_turn_few_avx512[6] = {
-    {"half_f32_few_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F32, 16, 64, UINT32_MAX, false,
-     true, half_f32},
-    {"half_f16_few_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F16, 16, 32, UINT32_MAX, false,
-     true, half_f16},
-    {"half_bf16_few_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 32, 64, UINT32_MAX, false,
-     true, half_bf16},
-    {"interleaved_f32_few_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 8, 64,
-     UINT32_MAX, false, true, interleaved_f32},
-    {"interleaved_f16_few_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 8, 32,
-     UINT32_MAX, false, true, interleaved_f16},
-    {"interleaved_bf16_few_avx512", ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 16, 64,
-     UINT32_MAX, false, true, interleaved_bf16},
+    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F32, 16, 64, UINT8_MAX, .is_few = true, .turn = half_f32},
+    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F16, 16, 32, UINT8_MAX, .is_few = true, .turn = half_f16},
+    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 32, 64, UINT8_MAX, .is_few = true,
+     .turn = half_bf16},
+    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 8, 64, UINT8_MAX, .is_few = true,
+     .turn = interleaved_f32},
+    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 8, 32, UINT8_MAX, .is_few = true,
+     .turn = interleaved_f16},
+    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 16, 64, UINT8_MAX, .is_few = true,
+     .turn = interleaved_bf16},
 };
 
 #endif

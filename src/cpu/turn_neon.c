@@ -122,18 +122,13 @@ OP even_odd_entries even_odd(const float *entries) {
 #include "turn_all_tmpl.h"
 
 const rope2d_turn_kernel rope2d_turn_neon[6] = {
-    {"half_f32_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, BLOCK_STEPS, false, false,
-     half_f32},
-    {"half_f16_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_F16, 4, 8, BLOCK_STEPS, false, false,
-     half_f16},
-    {"half_bf16_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 8, 16, EVEN_ODD_STEPS, HAS_SHARED,
-     false, half_bf16},
-    {"interleaved_f32_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 2, 16, BLOCK_STEPS,
-     false, false, interleaved_f32},
-    {"interleaved_f16_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 2, 8, BLOCK_STEPS, false,
-     false, interleaved_f16},
-    {"interleaved_bf16_neon", ROPE2D_ISA_NEON, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 4, 16, BLOCK_STEPS,
-     false, false, interleaved_bf16},
+    {ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, BLOCK_STEPS, .turn = half_f32},
+    {ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_F16, 4, 8, BLOCK_STEPS, .turn = half_f16},
+    {ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 8, 16, EVEN_ODD_STEPS, .shares = HAS_SHARED,
+     .turn = half_bf16},
+    {ROPE2D_ISA_NEON, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 2, 16, BLOCK_STEPS, .turn = interleaved_f32},
+    {ROPE2D_ISA_NEON, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 2, 8, BLOCK_STEPS, .turn = interleaved_f16},
+    {ROPE2D_ISA_NEON, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 4, 16, BLOCK_STEPS, .turn = interleaved_bf16},
 };
 
 #endif

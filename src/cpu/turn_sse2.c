@@ -121,14 +121,11 @@ OP even_odd_entries even_odd(const float *entries) {
 #include "turn_all_tmpl.h"
 
 const rope2d_turn_kernel rope2d_turn_sse2[4] = {
-    {"half_f32_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, BLOCK_STEPS, false, false,
-     half_f32},
-    {"half_bf16_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 8, 16, EVEN_ODD_STEPS, HAS_SHARED,
-     false, half_bf16},
-    {"interleaved_f32_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 2, 16, BLOCK_STEPS,
-     false, false, interleaved_f32},
-    {"interleaved_bf16_sse2", ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 4, 16, BLOCK_STEPS,
-     false, false, interleaved_bf16},
+    {ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, BLOCK_STEPS, .turn = half_f32},
+    {ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 8, 16, EVEN_ODD_STEPS, .shares = HAS_SHARED,
+     .turn = half_bf16},
+    {ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 2, 16, BLOCK_STEPS, .turn = interleaved_f32},
+    {ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 4, 16, BLOCK_STEPS, .turn = interleaved_bf16},
 };
 
 #endif

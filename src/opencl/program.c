@@ -198,7 +198,6 @@ static rope2d_status make_vector(rope2d_plan *plan, bool converts, void *source)
 }
 
 rope2d_status rope2d_opencl_plan_create(rope2d_plan *plan) {
-    static const char *const types[] = {"f32", "f16", "bf16"};
     const rope2d_device *front = plan->device;
     const rope2d_host *host = &front->host;
     rope2d_status status = ROPE2D_OK;
@@ -212,8 +211,9 @@ rope2d_status rope2d_opencl_plan_create(rope2d_plan *plan) {
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "plan: no memory for %zu bytes", sizeof(*own));
     plan->impl = own;
     plan->tensors_per_dispatch = R_MAX_DISPATCH_TENSORS;
-    snprintf(plan->kernel, sizeof(plan->kernel), KERNEL_NAME "_%s_%s_%s%s", types[plan->in], types[plan->out],
-             reads_texture(plan) ? "texture" : "buffer", plan->pattern.angles == 2 ? "_two" : "");
+    snprintf(plan->kernel, sizeof(plan->kernel), KERNEL_NAME "_%s_%s_%s%s", rope2d_element_word(plan->in),
+             rope2d_element_word(plan->out), reads_texture(plan) ? "texture" : "buffer",
+             plan->pattern.angles == 2 ? "_two" : "");
     own->takes_tokens = plan->has_one_kernel = vectors->count > 0 && takes_tokens(plan);
     kernel_kind kind;
     choose_kind(plan, own->takes_tokens, &kind);

@@ -179,7 +179,6 @@ static rope2d_status make_vector(rope2d_plan *plan, bool converts, void *unused)
 }
 
 rope2d_status rope2d_vulkan_plan_create(rope2d_plan *plan) {
-    static const char *const elements[ROPE2D_ELEMENT_COUNT] = {"f32", "f16", "bf16"};
     const rope2d_host *host = &plan->device->host;
     const rope2d_units *vectors = rope2d_plan_vectors(plan);
     struct vulkan_device *device = rope2d_vulkan_of(plan->device);
@@ -190,8 +189,8 @@ rope2d_status rope2d_vulkan_plan_create(rope2d_plan *plan) {
     const bool has_vectors = vectors->count > 0 && vectors->count <= device->vector_group;
     plan->tensors_per_dispatch = R_MAX_DISPATCH_TENSORS;
     snprintf(plan->kernel, sizeof(plan->kernel), "rope2d_%s_%s_%s_%s", has_vectors ? "vector" : "single",
-             plan->table_kind == ROPE2D_TABLE_TEXTURE ? "texture" : "buffer", elements[plan->in],
-             elements[plan->out]);
+             plan->table_kind == ROPE2D_TABLE_TEXTURE ? "texture" : "buffer", rope2d_element_word(plan->in),
+             rope2d_element_word(plan->out));
     ROPE2D_TRY(create_kernel(plan, false, false, &plan->pattern.single, &vulkan->single));
     return has_vectors ? rope2d_make_vector(plan, make_vector, NULL) : ROPE2D_OK;
 }

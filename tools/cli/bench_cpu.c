@@ -148,7 +148,9 @@ static rope2d_status take_kernel(struct bench_rotation *rotation) {
     if (rotation->what->purpose != BENCH_ONE_KERNEL)
         return ROPE2D_OK;
     if (!rope2d_vector_suits(kernel, pattern)) {
-        snprintf(rotation->why, sizeof rotation->why, "%s does not suit the tower", kernel->name);
+        char name[ROPE2D_KERNEL_NAME];
+        rope2d_turn_kernel_name(kernel, name);
+        snprintf(rotation->why, sizeof rotation->why, "%s does not suit the tower", name);
         return ROPE2D_OK;
     }
     rope2d_vector *vector = NULL;

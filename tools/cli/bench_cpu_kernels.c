@@ -26,7 +26,7 @@ void bench_kernel_case(const struct rope2d_turn_kernel *kernel, int which, struc
                                                   : QWEN2VL],
         .tokens = (which ? MEMORY_TOKENS : CACHED_TOKENS) * (kernel->is_few ? FEW_TIMES : 1) /
                   (has_whole_blocks ? WHOLE_PART : 1),
-        .element = kernel->element,
+        .element = (rope2d_element)kernel->element,
         .threads = 1,
         .in_cache = which == 0,
         .purpose = BENCH_ONE_KERNEL,
@@ -34,8 +34,9 @@ void bench_kernel_case(const struct rope2d_turn_kernel *kernel, int which, struc
     };
 }
 
-const char *bench_kernel_name(const struct rope2d_turn_kernel *kernel) {
-    return kernel->name;
+void bench_kernel_name(const struct rope2d_turn_kernel *kernel, char name[BENCH_KERNEL_NAME]) {
+    _Static_assert(BENCH_KERNEL_NAME >= ROPE2D_KERNEL_NAME, "a kernel's name");
+    rope2d_turn_kernel_name(kernel, name);
 }
 
 rope2d_pairing bench_kernel_pairing(const struct rope2d_turn_kernel *kernel) {

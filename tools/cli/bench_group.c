@@ -76,8 +76,11 @@ static int add_rotation(struct measuring *m, bool in_place, rope2d_pairing pairi
     rotation->positions = *positions;
     result = run->engine.ops->rotation_create(&run->engine, rotation);
     row->exactness = plan->info.exactness;
+    char name[BENCH_KERNEL_NAME];
+    if (what->purpose == BENCH_ONE_KERNEL)
+        bench_kernel_name(what->kernel, name);
     snprintf(row->kernel, sizeof row->kernel, "%s",
-             what->purpose == BENCH_ONE_KERNEL ? bench_kernel_name(what->kernel) : plan->info.kernel);
+             what->purpose == BENCH_ONE_KERNEL ? name : plan->info.kernel);
     snprintf(row->why, sizeof row->why, "%s", rotation->why);
     count_traffic(rotation, m->group->bytes, row);
     if (!result && !*rotation->why)
