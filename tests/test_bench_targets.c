@@ -26,8 +26,10 @@ static struct bench_group make_group(uint64_t tokens, double seconds) {
     struct bench_timing one = {.host = {1, 1, 1, 1}, .runs = 5};
     for (int i = 0; i < BENCH_MOVES * BENCH_BEST; ++i)
         group.moves[i / BENCH_BEST].variants[i % BENCH_BEST].timing = one;
-    for (int i = 0; i < BENCH_BEST; ++i)
+    for (int i = 0; i < BENCH_BEST; ++i) {
         group.moves[BENCH_LIMIT_IN].variants[i].timing.host.median = 2;
+        group.moves[BENCH_LIMIT_IN_EXCHANGED].variants[i].timing = (struct bench_timing){0};
+    }
     group.driver_copy.timing = one;
     group.rows[0] = (struct bench_row){
         .in_place = true, .dispatches = 1, .traffic = 1.001, .is_equal = true, .timing = one};
@@ -186,6 +188,20 @@ static void check_rows(void) {
           traffic->unexplained.value);
 }
 
+// A limit that exchanges neighbours is that of interleaved pairs, where there is one.
+static void check_exchanged(void) {
+    struct bench_group group = make_group(2048, 4);
+    struct bench_row *row = &group.rows[0];
+    row->pairing = ROPE2D_PAIRING_INTERLEAVED;
+    CHECK(bench_of_limit(&group, row) == 0.5, "none that exchanges: %g of the limit",
+          bench_of_limit(&group, row));
+    group.moves[BENCH_LIMIT_IN_EXCHANGED].variants[0].timing =
+        (struct bench_timing){.host = {3, 3, 3, 3}, .runs = 5};
+    CHECK(bench_of_limit(&group, row) == 0.75, "interleaved: %g of the limit", bench_of_limit(&group, row));
+    row->pairing = ROPE2D_PAIRING_HALF;
+    CHECK(bench_of_limit(&group, row) == 0.5, "halves: %g of the limit", bench_of_limit(&group, row));
+}
+
 // The row that is farthest from the target need not be the one that is farthest from its limit.
 static void check_most_to_gain(void) {
     struct bench_group groups[] = {make_group(2048, 2.2), make_group(4096, 1.8), make_group(8192, 1.1)};
@@ -283,6 +299,7 @@ int main(void) {
     check_targets();
     check_rows();
     check_most_to_gain();
+    check_exchanged();
     check_once();
     return check_finish();
 }

@@ -82,13 +82,16 @@ struct bench_case {
 
 // Ways to move the bytes of q and k, in place where they are multiplied. A limit does what a rotation cannot
 // do without: the loads, the conversion to f32 and back, two multiplications and an addition, the stores, and
-// of a single head as many bytes of table; but it turns nothing.
+// of a single head as many bytes of table; but it turns nothing. Where it costs something, those of
+// interleaved pairs exchange neighbours.
 enum bench_move {
     BENCH_DRIVER_COPY,
     BENCH_COPY,
     BENCH_SCALE,
     BENCH_LIMIT_IN,  // in place
     BENCH_LIMIT_OUT, // from one buffer to another
+    BENCH_LIMIT_IN_EXCHANGED,
+    BENCH_LIMIT_OUT_EXCHANGED,
     BENCH_MOVES
 };
 
@@ -203,6 +206,8 @@ double bench_rate(const struct bench_group *group, const struct bench_timing *ti
 // How fast against a baseline: 1 is as fast; 0 where one of them was not measured.
 double bench_ratio(const struct bench_timing *baseline, const struct bench_timing *timing);
 // The best of a move's variants.
+// Which limit is a row's.
+enum bench_move bench_limit_of(const struct bench_group *group, const struct bench_row *row);
 const struct bench_baseline *bench_baseline_of(const struct bench_group *group, enum bench_move move);
 double bench_of(const struct bench_group *group, enum bench_move move, const struct bench_row *row);
 // Against the limit, in place or not as the row is.

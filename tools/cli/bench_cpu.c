@@ -20,8 +20,8 @@ struct cpu {
     const struct bench_scale_loop *scales[BENCH_CANDIDATES];
     uint32_t copy_count, scale_count;
     // Of the case in work.
-    const struct bench_limit_loop *limits[2][BENCH_CANDIDATES]; // [in place]
-    uint32_t limit_counts[2];
+    const struct bench_limit_loop *limits[BENCH_MOVES][BENCH_CANDIDATES];
+    uint32_t limit_counts[BENCH_MOVES];
     float *table;
 };
 
@@ -29,6 +29,10 @@ struct cpu {
 // allocations would: 2^28 bytes from q, or a multiple, their lines push each other out of AMD's nearest
 // cache.
 enum { TABLE_SLACK = 256, APART = 4096 };
+
+// So that what a limit's number becomes is its own negative also where the second product is of its
+// neighbour.
+static const float FACTOR = -1, OTHER = 0;
 
 static rope2d_status make_device(struct bench_engine *engine, rope2d_device **device) {
     const struct cpu *cpu = engine->impl;
@@ -79,15 +83,15 @@ static float *table_create(uint64_t floats) {
         return NULL;
     float *table = memory;
     for (uint64_t i = 0; i < floats + TABLE_SLACK; ++i)
-        table[i] = (float)BENCH_FACTOR;
+        table[i] = FACTOR;
     return table;
 }
 
 static int memory_create(struct bench_engine *engine) {
     struct cpu *cpu = engine->impl;
-    for (int in_place = 0; in_place < 2; ++in_place)
-        cpu->limit_counts[in_place] =
-            bench_limit_loops(engine->what->element, in_place == 1, cpu->limits[in_place]);
+    for (enum bench_move move = BENCH_LIMIT_IN; move < BENCH_MOVES; ++move)
+        cpu->limit_counts[move] = bench_limit_loops(engine->what->element, bench_is_in_place(move),
+                                                    bench_exchanges(move), cpu->limits[move]);
     bool made =
         bench_arena_reserve(engine->arena, engine->sets * stride_of(engine), engine->machine->free_memory);
     if (made && engine->table_floats)
@@ -214,12 +218,10 @@ static uint32_t variants(const struct bench_engine *engine, enum bench_move move
         return cpu->copy_count;
     case BENCH_SCALE:
         return cpu->scale_count;
-    case BENCH_LIMIT_IN:
-        return cpu->limit_counts[1];
-    case BENCH_LIMIT_OUT:
-        return cpu->limit_counts[0];
-    default:
+    case BENCH_DRIVER_COPY:
         return 1;
+    default:
+        return cpu->limit_counts[move];
     }
 }
 
@@ -230,7 +232,7 @@ static void variant_name(const struct bench_engine *engine, enum bench_move move
              move == BENCH_DRIVER_COPY ? "memcpy"
              : move == BENCH_COPY      ? cpu->copies[variant]->name
              : move == BENCH_SCALE     ? cpu->scales[variant]->name
-                                       : cpu->limits[move == BENCH_LIMIT_IN][variant]->name);
+                                       : cpu->limits[move][variant]->name);
 }
 
 // A part for each thread, of whole lines of the cache.
@@ -245,14 +247,14 @@ struct moving {
 };
 
 static void limit_part(const struct moving *moving, uint64_t begin, uint64_t end) {
-    bool in_place = moving->move == BENCH_LIMIT_IN;
-    const struct bench_limit_loop *loop = moving->cpu->limits[in_place][moving->variant];
+    bool in_place = bench_is_in_place(moving->move);
+    const struct bench_limit_loop *loop = moving->cpu->limits[moving->move][moving->variant];
     struct bench_limit_part part = {
         .to = (in_place ? moving->in : moving->out) + begin,
         .from = moving->in + begin,
         .bytes = end - begin,
-        .factor = (float)BENCH_FACTOR,
-        .other = (float)BENCH_OTHER,
+        .factor = FACTOR,
+        .other = OTHER,
         .table = moving->cpu->table,
         .at = begin / moving->element_size,
         .mask = moving->table_floats - 1,

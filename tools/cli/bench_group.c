@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench_cases.h"
+#include "bench_kinds.h"
 #include "bench_run.h"
 #include "bench_time.h"
 #include "message.h"
@@ -109,9 +110,15 @@ static int add_rotations(struct measuring *m) {
     return result;
 }
 
-static bool has_move(enum bench_purpose purpose, enum bench_move move) {
+static bool has_move(const struct measuring *m, enum bench_move move) {
+    enum bench_purpose purpose = m->group->what.purpose;
+    bool has_pairs = false;
+    for (uint32_t i = 0; i < m->rotation_count; ++i)
+        has_pairs = has_pairs || m->rotations[i].pairing == ROPE2D_PAIRING_INTERLEAVED;
+    if (bench_exchanges(move) && (!has_pairs || m->run->engine.ops->variants(&m->run->engine, move) == 0))
+        return false;
     if (bench_has_one_rotation(purpose))
-        return move == BENCH_SCALE || move == BENCH_LIMIT_IN;
+        return move == BENCH_SCALE || (bench_is_limit(move) && bench_is_in_place(move));
     return purpose != BENCH_PAST_LAST || move != BENCH_COPY;
 }
 
@@ -122,11 +129,11 @@ static int add_moves(struct measuring *m) {
                                         [BENCH_ONE_KERNEL] = BENCH_BEST};
     enum bench_purpose purpose = m->group->what.purpose;
     int result = STATUS_OK;
-    if (has_move(purpose, BENCH_DRIVER_COPY))
+    if (has_move(m, BENCH_DRIVER_COPY))
         m->ways[m->way_count++] = (struct way){.move = BENCH_DRIVER_COPY};
     for (int move = BENCH_COPY; move < BENCH_MOVES && !result; ++move) {
         struct bench_found found;
-        if (!has_move(purpose, (enum bench_move)move))
+        if (!has_move(m, (enum bench_move)move))
             continue;
         result = bench_search(m->run, m->group, (enum bench_move)move, &found);
         for (uint32_t i = 0; i < variants[purpose] && !result; ++i)

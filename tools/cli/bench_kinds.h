@@ -18,7 +18,7 @@ enum bench_kind {
 };
 
 static inline bool bench_is_limit(enum bench_move move) {
-    return move == BENCH_LIMIT_IN || move == BENCH_LIMIT_OUT;
+    return move >= BENCH_LIMIT_IN && move < BENCH_MOVES;
 }
 
 // Then k goes with q: what is read of the table serves both.
@@ -27,13 +27,20 @@ static inline bool bench_reads_table(const struct bench_engine *engine, enum ben
 }
 
 static inline bool bench_is_in_place(enum bench_move move) {
-    return move == BENCH_SCALE || move == BENCH_LIMIT_IN;
+    return move == BENCH_SCALE || move == BENCH_LIMIT_IN || move == BENCH_LIMIT_IN_EXCHANGED;
 }
 
-// Of `shapes` each that a kernel has, how many variants: f16's limits have all of them once more.
+static inline bool bench_exchanges(enum bench_move move) {
+    return move == BENCH_LIMIT_IN_EXCHANGED || move == BENCH_LIMIT_OUT_EXCHANGED;
+}
+
+// Of `shapes` each that a kernel has, how many variants: f16's limits have all of them once more. None
+// exchanges neighbours: a lane has both of a pair.
 static inline uint32_t bench_kind_variants(const struct bench_engine *engine, enum bench_move move,
                                            uint32_t shapes) {
     bool has_two = bench_is_limit(move) && engine->what->element == ROPE2D_F16;
+    if (bench_exchanges(move))
+        return 0;
     return move == BENCH_DRIVER_COPY ? 1 : has_two ? 2 * shapes : shapes;
 }
 

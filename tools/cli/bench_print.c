@@ -70,7 +70,7 @@ static void print_row(const struct bench_group *group, const struct bench_row *r
     print_rate(group, BENCH_COPY);
     print_rate(group, BENCH_DRIVER_COPY);
     print_rate(group, BENCH_SCALE);
-    print_rate(group, row->in_place ? BENCH_LIMIT_IN : BENCH_LIMIT_OUT);
+    print_rate(group, bench_limit_of(group, row));
     print_ratio(bench_of(group, BENCH_COPY, row));
     print_ratio(bench_of(group, BENCH_SCALE, row));
     print_ratio(bench_of_limit(group, row));

@@ -140,7 +140,6 @@ static double growth_of(double least, double most) {
 
 static struct growth collect(const struct bench_results *results, const struct bench_group *group,
                              const struct bench_row *like) {
-    enum bench_move limit = like->in_place ? BENCH_LIMIT_IN : BENCH_LIMIT_OUT;
     struct growth growth = {.fewest = UINT64_MAX};
     for (size_t i = 0; i < results->group_count; ++i) {
         const struct bench_group *other = &results->groups[i];
@@ -149,7 +148,8 @@ static struct growth collect(const struct bench_results *results, const struct b
         if (!row)
             continue;
         take(&growth, bench_counted(&row->timing)->median / (double)tokens,
-             bench_counted(&bench_baseline_of(other, limit)->timing)->median / (double)tokens);
+             bench_counted(&bench_baseline_of(other, bench_limit_of(other, row))->timing)->median /
+                 (double)tokens);
         growth.fewest = growth.fewest < tokens ? growth.fewest : tokens;
         growth.greatest = growth.greatest > tokens ? growth.greatest : tokens;
     }

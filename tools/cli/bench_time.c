@@ -61,10 +61,17 @@ const struct bench_baseline *bench_baseline_of(const struct bench_group *group, 
     return move == BENCH_DRIVER_COPY ? &group->driver_copy : &best->variants[best->best];
 }
 
+enum bench_move bench_limit_of(const struct bench_group *group, const struct bench_row *row) {
+    enum bench_move own = row->in_place ? BENCH_LIMIT_IN_EXCHANGED : BENCH_LIMIT_OUT_EXCHANGED;
+    bool is_own =
+        row->pairing == ROPE2D_PAIRING_INTERLEAVED && bench_baseline_of(group, own)->timing.runs > 0;
+    return is_own ? own : row->in_place ? BENCH_LIMIT_IN : BENCH_LIMIT_OUT;
+}
+
 double bench_of(const struct bench_group *group, enum bench_move move, const struct bench_row *row) {
     return bench_ratio(&bench_baseline_of(group, move)->timing, &row->timing);
 }
 
 double bench_of_limit(const struct bench_group *group, const struct bench_row *row) {
-    return bench_of(group, row->in_place ? BENCH_LIMIT_IN : BENCH_LIMIT_OUT, row);
+    return bench_of(group, bench_limit_of(group, row), row);
 }
