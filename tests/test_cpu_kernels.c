@@ -61,8 +61,9 @@ static void draw_spec(struct scene *s, const rope2d_turn_kernel *kernel) {
         spec->rotary_dim = 2 * kernel->pairs * (1 + below(MAX_PAIRS / kernel->pairs));
         spec->head_dim = spec->rotary_dim + below(MAX_DIM - spec->rotary_dim + 1) % GAP;
     }
-    if (kernel->block_steps == ROPE2D_WHOLE_BLOCK && below(8)) { // the last step may overlap
-        const uint32_t block = kernel->block_steps * kernel->pairs;
+    if (kernel->least_steps > 1 && below(8)) { // the last step may overlap
+        const uint32_t more = below(kernel->block_steps - kernel->least_steps + 1u);
+        const uint32_t block = (kernel->least_steps + more) * kernel->pairs;
         spec->rotary_dim = 2 * (block * (1 + below(MAX_PAIRS / block)) - below(kernel->pairs));
         spec->head_dim = spec->rotary_dim + below(MAX_DIM - spec->rotary_dim + 1) % GAP;
     }

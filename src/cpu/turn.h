@@ -58,18 +58,17 @@ typedef enum rope2d_kernel_pairing {
     ROPE2D_KERNEL_INTERLEAVED // hi beside lo
 } rope2d_kernel_pairing;
 
-#define ROPE2D_WHOLE_BLOCK 8
-
 typedef struct rope2d_turn_kernel {
     uint8_t isa;         // rope2d_isa
     uint8_t pairing;     // rope2d_kernel_pairing
     uint8_t element;     // rope2d_element
     uint8_t pairs;       // of a step, the least that a run must have
     uint8_t bytes;       // from a step to the next
-    uint8_t block_steps; // ROPE2D_WHOLE_BLOCK: each block must have so many; else at most
-    bool shares;         // knows blocks that are shared
-    bool is_few; // turn_few_tmpl.h's: `inner` is 1 or 2, a block is all steps that one axis turns, with one
-                 // table, and none overlap
+    uint8_t block_steps; // at most
+    uint8_t least_steps; // at least
+    bool shares : 1;     // knows blocks that are shared
+    bool is_few : 1; // turn_few_tmpl.h's: `inner` is 1 or 2, a block is all steps that one axis turns, with
+                     // one table, and none overlap
     rope2d_turn_fn *turn;
 } rope2d_turn_kernel;
 

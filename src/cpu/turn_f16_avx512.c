@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Heads whose pairs are whole blocks of eight steps, with twice AVX2's registers: what several blocks of
+// Heads whose pairs are blocks of eight steps and more, with twice AVX2's registers: what several blocks of
 // fewer steps take by turns is one here. Vectors have 256 bits, since conversions of 512 take longer.
 #include "turn_lists.h"
 
@@ -11,15 +11,18 @@
 
 #define HAS_AHEAD   1
 #define IS_FEW      0
-#define BLOCK_STEPS ROPE2D_WHOLE_BLOCK
+#define WHOLE_STEPS 8
+#define HALF_STEPS  8
+#define BLOCK_STEPS 11
 
 #include "turn_pair_tmpl.h"
 
 #include "turn_f16_tmpl.h"
 
 const rope2d_turn_kernel rope2d_turn_f16_avx512[2] = {
-    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F16, 8, 16, BLOCK_STEPS, .turn = half_f16},
-    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 4, 16, BLOCK_STEPS, .turn = interleaved_f16},
+    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F16, 8, 16, HALF_STEPS, WHOLE_STEPS, .turn = half_f16},
+    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 4, 16, BLOCK_STEPS, WHOLE_STEPS,
+     .turn = interleaved_f16},
 };
 
 #endif

@@ -4,17 +4,24 @@
 // alone. Besides what those want of fp32 there are
 //
 //     load_f16(p), store_f16(p, v)   WIDTH binary16
+//     WHOLE_STEPS                    where it is there, LEAST_STEPS of turn_tmpl.h
 
+#ifdef WHOLE_STEPS
+#define LEAST_STEPS WHOLE_STEPS
+#endif
 #define NAME         half_f16
 #define PAIRS        WIDTH
 #define STEP_BYTES   (2 * WIDTH)
-#define STEPS        BLOCK_STEPS
+#define STEPS        HALF_STEPS
 #define ENTRY        real_entries
 #define SPLIT        split
 #define READ(i, at)  HALF_READ(load_f16, i, at)
 #define WRITE(i, at) HALF_WRITE(store_f16, i, at)
 #include "turn_tmpl.h"
 
+#ifdef WHOLE_STEPS
+#define LEAST_STEPS WHOLE_STEPS
+#endif
 #define NAME         interleaved_f16
 #define PAIRS        (WIDTH / 2)
 #define STEP_BYTES   (2 * WIDTH)

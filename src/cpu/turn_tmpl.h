@@ -8,8 +8,8 @@
 //     HAS_AHEAD         1 where it asks for heads ahead, else 0
 //     IS_FEW            1 for few heads: then the loops are turn_few_tmpl.h's, without STEPS
 //     FOLLOWS           1 where such a kernel, of steps of one line, knows turn->follows
-//     STEPS             2 to 6: as many steps' cosines and sines as registers have room for; or
-//                       ROPE2D_WHOLE_BLOCK, where each block has so many
+//     STEPS             as many steps' cosines and sines as registers have room for: 2 to 6; or with
+//                       LEAST_STEPS 8, which each block must have, 8 or 11
 //     PAIRS             of a step
 //     ENTRY, SPLIT(at)  what a step keeps in registers of the (cos, sin) of its pairs, from `at` on, and how
 //     READ(i, at)       declares what step i reads from byte `at` of in on
@@ -34,7 +34,13 @@
 #ifndef FOLLOWS
 #define FOLLOWS 0
 #endif
-#define TABLE(i) const ENTRY e##i = SPLIT(table[i]);
+#ifndef LEAST_STEPS
+#define LEAST_STEPS 1
+#endif
+#define TABLE(i)                                                                                             \
+    ENTRY e##i = e0;                                                                                         \
+    if ((i) < LEAST_STEPS || steps > (i))                                                                    \
+        e##i = SPLIT(table[i]);
 // Else compilers make a way of its own to each case, with all that is read before.
 #if defined(__GNUC__)
 #define UNKNOWN(number) __asm__("" : "+r"(number));
@@ -97,23 +103,10 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
             unsigned char *out_hi = out + block->distance;
             (void)in_hi;
             (void)out_hi;
-#if STEPS == ROPE2D_WHOLE_BLOCK
-            TABLE(0)
-            TABLE(1)
-            TABLE(2)
-            TABLE(3)
-            TABLE(4)
-            TABLE(5)
-            TABLE(6)
-            TABLE(7)
-            HEADS(FETCH STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) LAST_TWO(6, 7))
-#else
             // Once for all numbers of steps, of which each has loops of its own.
             uint32_t steps = block->steps;
             ENTRY e0 = SPLIT(table[0]);
-            ENTRY e1 = e0;
-            if (steps > 1)
-                e1 = SPLIT(table[1]);
+            TABLE(1)
 #if STEPS > 2
             ENTRY e2 = e0;
 #ifdef ENTRIES_SHARED
@@ -126,22 +119,26 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
                 e2 = SPLIT(table[2]);
 #endif
 #if STEPS > 3
-            ENTRY e3 = e0;
-            if (steps > 3)
-                e3 = SPLIT(table[3]);
+            TABLE(3)
 #endif
 #if STEPS > 4
-            ENTRY e4 = e0;
-            if (steps > 4)
-                e4 = SPLIT(table[4]);
+            TABLE(4)
 #endif
 #if STEPS > 5
-            ENTRY e5 = e0;
-            if (steps > 5)
-                e5 = SPLIT(table[5]);
+            TABLE(5)
+#endif
+#if STEPS > 6
+            TABLE(6)
+            TABLE(7)
+#endif
+#if STEPS > 8
+            TABLE(8)
+            TABLE(9)
+            TABLE(10)
 #endif
             UNKNOWN(steps)
             switch (steps) {
+#if LEAST_STEPS <= 1
             case 1:
                 HEADS(READ(0, last) WRITE(0, last))
                 break;
@@ -174,8 +171,24 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
                 HEADS(FETCH STEP(0) STEP(1) STEP(2) STEP(3) LAST_TWO(4, 5))
                 break;
 #endif
-            }
+#else
+            case 8:
+                HEADS(FETCH STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) LAST_TWO(6, 7))
+                break;
+#if STEPS > 8
+            case 9:
+                HEADS(FETCH STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) LAST_TWO(7, 8))
+                break;
+            case 10:
+                HEADS(FETCH STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) LAST_TWO(8, 9))
+                break;
+            case 11:
+                HEADS(FETCH STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) STEP(8)
+                          LAST_TWO(9, 10))
+                break;
 #endif
+#endif
+            }
         }
         left -= heads;
         if (left > 0) {
@@ -206,6 +219,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #undef NAME
 #undef STEP_BYTES
 #undef STEPS
+#undef LEAST_STEPS
 #undef PAIRS
 #undef ENTRY
 #undef SPLIT

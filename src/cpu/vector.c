@@ -38,8 +38,9 @@ bool rope2d_vector_suits(const rope2d_turn_kernel *kernel, const rope2d_pattern 
     for (uint32_t i = 0; i < pattern->pairs;) {
         const uint32_t pairs = run_pairs(pattern, i, kernel->pairing);
         const uint32_t steps = (pairs + kernel->pairs - 1) / kernel->pairs;
-        if (pairs < kernel->pairs || (kernel->is_few && !has_whole_steps(kernel, pattern->axis + i, pairs)) ||
-            (kernel->block_steps == ROPE2D_WHOLE_BLOCK && steps % ROPE2D_WHOLE_BLOCK != 0))
+        const uint32_t blocks = (steps + kernel->block_steps - 1) / kernel->block_steps;
+        if (pairs < kernel->pairs || steps / blocks < kernel->least_steps ||
+            (kernel->is_few && !has_whole_steps(kernel, pattern->axis + i, pairs)))
             return false;
         i += pairs;
     }

@@ -18,7 +18,7 @@ const struct rope2d_turn_kernel *bench_kernel_at(uint32_t index) {
 }
 
 void bench_kernel_case(const struct rope2d_turn_kernel *kernel, int which, struct bench_case *what) {
-    const bool has_whole_blocks = kernel->block_steps == ROPE2D_WHOLE_BLOCK;
+    const bool has_whole_blocks = kernel->least_steps > 1;
     *what = (struct bench_case){
         // Whose pairs suit it.
         .tower = &bench_towers[kernel->is_few     ? SAM2
