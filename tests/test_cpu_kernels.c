@@ -61,9 +61,11 @@ static void draw_spec(struct scene *s, const rope2d_turn_kernel *kernel) {
         spec->rotary_dim = 2 * kernel->pairs * (1 + below(MAX_PAIRS / kernel->pairs));
         spec->head_dim = spec->rotary_dim + below(MAX_DIM - spec->rotary_dim + 1) % GAP;
     }
-    if (kernel->least_steps > 1 && below(8)) { // the last step may overlap
-        const uint32_t more = below(kernel->block_steps - kernel->least_steps + 1u);
-        const uint32_t block = (kernel->least_steps + more) * kernel->pairs;
+    if (kernel->lengths != 0 && below(8)) { // the last step may overlap
+        uint32_t steps = 0;
+        while (steps < 4 || !(kernel->lengths >> (steps - 4) & 1))
+            steps = 4 + below(8);
+        const uint32_t block = steps * kernel->pairs;
         spec->rotary_dim = 2 * (block * (1 + below(MAX_PAIRS / block)) - below(kernel->pairs));
         spec->head_dim = spec->rotary_dim + below(MAX_DIM - spec->rotary_dim + 1) % GAP;
     }

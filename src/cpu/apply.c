@@ -19,8 +19,8 @@
 // Of all tensors: reading a token's table then costs more than going to and fro between them.
 #define FEW_HEADS 4
 
-// Of a tensor: a token of more hides what finding its table takes, and a processor that is not asked follows
-// one tensor better than two.
+// Of a tensor in f32: a token of more hides what finding its table takes, and a processor that is not asked
+// follows one tensor better than two.
 #define IN_TURNS_BYTES 8192
 
 // Of places that lines of the nearest cache are told apart by, and about a page of them.
@@ -181,8 +181,8 @@ void rope2d_cpu_job_fill(job *j) {
     const bool is_short = rope2d_element_size(plan->in) == 2;
     const bool is_few = j->heads <= FEW_HEADS * tokens;
     j->aliases = alias(j->work);
-    j->in_turns = (j->ahead.heads > 0 || (is_little && !j->aliases)) && (!j->streams || first->in_place) &&
-                  first->in.head_stride <= first->in.token_stride;
+    j->in_turns = (j->ahead.heads > 0 || ((is_short || is_little) && !j->aliases)) &&
+                  (!j->streams || first->in_place) && first->in.head_stride <= first->in.token_stride;
     if (is_few && is_short)
         j->ahead.heads = j->ahead.few;
     j->by_tokens = j->vector && (j->is_small || j->in_turns || is_few) &&

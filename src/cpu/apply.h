@@ -21,7 +21,7 @@ typedef struct rope2d_cpu_job {
     uint32_t head_bytes; // of an output
     bool streams;        // outputs that are not in place go past the caches
     bool is_small;       // fits the threads' own caches
-    bool by_tokens;      // a task is a range of tokens of all tensors, so that tables are found once
+    bool by_tokens;      // a task is a range of tokens of all tensors: tables are found once for two of them
     bool in_turns;       // past the caches, a token's heads of one tensor, then of the next
     bool aliases;        // in place, and one tensor's lines push another's out of the nearest cache
     rope2d_ahead ahead;  // how far ahead kernels ask for heads; 0: not at all

@@ -14,8 +14,10 @@
 //     doubled(p)                     the same of half as many pairs: each cosine twice, each sine with the
 //                                    signs that it has in a pair's two sums, - and +
 //     even_odd(p)                    .ce, .co, .se, .so: those of even pairs and of odd ones
-//     HALF_STEPS, BLOCK_STEPS, EVEN_ODD_STEPS    as many steps as registers have room for: of fp32 halves, of
-//                                    others with 2 vectors each, and with 4; none where IS_FEW
+//     HALF_STEPS, BLOCK_STEPS        as many steps as registers have room for: of halves of fp32 or binary16,
+//                                    and of their interleaved pairs
+//     WORD_STEPS, EVEN_ODD_STEPS     the same of bf16: of words that are pairs, and of halves; where IS_FEW
+//                                    there are none of the four
 //
 // and with HAS_SHARED
 //
@@ -23,7 +25,7 @@
 //     load_both(p, q)                words, the first half from p and the second from q
 //     store_both(p, q, w)            likewise
 //
-// Names are as the kernels' list in turn.c has them, with the instruction set's suffix left off.
+// Names are as rope2d_turn_kernel_name makes them, with the instruction set's left off.
 //
 // The products' order is core.h's, and so is which of two NaNs survives where it is told: never c or s.
 #include "turn_pair_tmpl.h"
@@ -87,7 +89,7 @@
 #define NAME        interleaved_bf16
 #define PAIRS       HALF_WIDTH
 #define STEP_BYTES  (4 * HALF_WIDTH)
-#define STEPS       BLOCK_STEPS
+#define STEPS       WORD_STEPS
 #define ENTRY       half_entries
 #define SPLIT       half_split
 #define READ(i, at) const WORDS x##i = load_words(in + (at));

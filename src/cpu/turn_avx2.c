@@ -14,6 +14,7 @@
 #define IS_FEW         0
 #define BLOCK_STEPS    5
 #define HALF_STEPS     BLOCK_STEPS
+#define WORD_STEPS     BLOCK_STEPS
 #define EVEN_ODD_STEPS 3
 #define HAS_SHARED     0
 #define half_entries   real_entries
@@ -82,13 +83,13 @@ OP even_odd_entries even_odd(const float *entries) {
 #include "turn_all_tmpl.h"
 
 const rope2d_turn_kernel rope2d_turn_avx2[6] = {
-    {ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 8, 32, BLOCK_STEPS, .turn = half_f32},
-    {ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F16, 8, 16, BLOCK_STEPS, .turn = half_f16},
+    {ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 8, 32, HALF_STEPS, .turn = half_f32},
+    {ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F16, 8, 16, HALF_STEPS, .turn = half_f16},
     {ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, EVEN_ODD_STEPS, .shares = HAS_SHARED,
      .turn = half_bf16},
     {ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 4, 32, BLOCK_STEPS, .turn = interleaved_f32},
     {ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 4, 16, BLOCK_STEPS, .turn = interleaved_f16},
-    {ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 8, 32, BLOCK_STEPS, .turn = interleaved_bf16},
+    {ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 8, 32, WORD_STEPS, .turn = interleaved_bf16},
 };
 
 #endif

@@ -12,7 +12,8 @@
 #define HAS_F16        0
 #define HAS_AHEAD      1
 #define IS_FEW         0
-#define BLOCK_STEPS    6
+#define BLOCK_STEPS    5
+#define WORD_STEPS     6
 #define HALF_STEPS     4
 #define EVEN_ODD_STEPS 4
 #define HAS_SHARED     1
@@ -123,7 +124,7 @@ const rope2d_turn_kernel rope2d_turn_avx512[4] = {
     {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, EVEN_ODD_STEPS, .shares = HAS_SHARED,
      .turn = half_bf16},
     {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 8, 64, BLOCK_STEPS, .turn = interleaved_f32},
-    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 8, 32, BLOCK_STEPS, .turn = interleaved_bf16},
+    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 8, 32, WORD_STEPS, .turn = interleaved_bf16},
 };
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Heads whose pairs are blocks of eight steps and more, with twice AVX2's registers: what several blocks of
-// fewer steps take by turns is one here. Vectors have 256 bits, since conversions of 512 take longer.
+// Heads whose pairs are blocks of six, or of eight steps and more, with twice AVX2's registers: what several
+// blocks of fewer steps take by turns is one here. Vectors have 256 bits, since conversions of 512 take
+// longer.
 #include "turn_lists.h"
 
 #if ROPE2D_X86_64
@@ -9,20 +10,24 @@
 #define TARGET "avx512f,avx512bw,avx512dq,avx512vl,f16c"
 #include "turn_avx2_tmpl.h"
 
-#define HAS_AHEAD   1
-#define IS_FEW      0
-#define WHOLE_STEPS 8
-#define HALF_STEPS  8
-#define BLOCK_STEPS 11
+#define HAS_AHEAD        1
+#define IS_FEW           0
+#define WHOLE_HALF_STEPS 6
+#define HALF_STEPS       8
+#define WHOLE_STEPS      8
+#define BLOCK_STEPS      11
+// Of rope2d_turn_kernel.lengths.
+#define LENGTH(steps) (1u << ((steps)-4))
 
 #include "turn_pair_tmpl.h"
 
 #include "turn_f16_tmpl.h"
 
 const rope2d_turn_kernel rope2d_turn_f16_avx512[2] = {
-    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F16, 8, 16, HALF_STEPS, WHOLE_STEPS, .turn = half_f16},
-    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 4, 16, BLOCK_STEPS, WHOLE_STEPS,
-     .turn = interleaved_f16},
+    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F16, 8, 16, HALF_STEPS, LENGTH(6) | LENGTH(8),
+     .turn = half_f16},
+    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 4, 16, BLOCK_STEPS,
+     LENGTH(8) | LENGTH(10) | LENGTH(11), .turn = interleaved_f16},
 };
 
 #endif

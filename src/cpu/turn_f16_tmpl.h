@@ -4,10 +4,10 @@
 // alone. Besides what those want of fp32 there are
 //
 //     load_f16(p), store_f16(p, v)   WIDTH binary16
-//     WHOLE_STEPS                    where it is there, LEAST_STEPS of turn_tmpl.h
+//     WHOLE_HALF_STEPS, WHOLE_STEPS  where they are there, LEAST_STEPS of turn_tmpl.h
 
-#ifdef WHOLE_STEPS
-#define LEAST_STEPS WHOLE_STEPS
+#ifdef WHOLE_HALF_STEPS
+#define LEAST_STEPS WHOLE_HALF_STEPS
 #endif
 #define NAME         half_f16
 #define PAIRS        WIDTH

@@ -24,6 +24,7 @@
 #define IS_FEW         0
 #define BLOCK_STEPS    5
 #define HALF_STEPS     BLOCK_STEPS
+#define WORD_STEPS     BLOCK_STEPS
 #define EVEN_ODD_STEPS 5
 #define HAS_SHARED     0
 #define half_entries   real_entries
@@ -122,13 +123,13 @@ OP even_odd_entries even_odd(const float *entries) {
 #include "turn_all_tmpl.h"
 
 const rope2d_turn_kernel rope2d_turn_neon[6] = {
-    {ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, BLOCK_STEPS, .turn = half_f32},
-    {ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_F16, 4, 8, BLOCK_STEPS, .turn = half_f16},
+    {ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, HALF_STEPS, .turn = half_f32},
+    {ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_F16, 4, 8, HALF_STEPS, .turn = half_f16},
     {ROPE2D_ISA_NEON, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 8, 16, EVEN_ODD_STEPS, .shares = HAS_SHARED,
      .turn = half_bf16},
     {ROPE2D_ISA_NEON, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 2, 16, BLOCK_STEPS, .turn = interleaved_f32},
     {ROPE2D_ISA_NEON, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 2, 8, BLOCK_STEPS, .turn = interleaved_f16},
-    {ROPE2D_ISA_NEON, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 4, 16, BLOCK_STEPS, .turn = interleaved_bf16},
+    {ROPE2D_ISA_NEON, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 4, 16, WORD_STEPS, .turn = interleaved_bf16},
 };
 
 #endif

@@ -24,6 +24,7 @@
 #define IS_FEW         0
 #define BLOCK_STEPS    2
 #define HALF_STEPS     BLOCK_STEPS
+#define WORD_STEPS     BLOCK_STEPS
 #define EVEN_ODD_STEPS 2
 #define HAS_SHARED     0
 #define half_entries   real_entries
@@ -121,11 +122,11 @@ OP even_odd_entries even_odd(const float *entries) {
 #include "turn_all_tmpl.h"
 
 const rope2d_turn_kernel rope2d_turn_sse2[4] = {
-    {ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, BLOCK_STEPS, .turn = half_f32},
+    {ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, HALF_STEPS, .turn = half_f32},
     {ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 8, 16, EVEN_ODD_STEPS, .shares = HAS_SHARED,
      .turn = half_bf16},
     {ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 2, 16, BLOCK_STEPS, .turn = interleaved_f32},
-    {ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 4, 16, BLOCK_STEPS, .turn = interleaved_bf16},
+    {ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 4, 16, WORD_STEPS, .turn = interleaved_bf16},
 };
 
 #endif

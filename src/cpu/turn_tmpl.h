@@ -8,8 +8,9 @@
 //     HAS_AHEAD         1 where it asks for heads ahead, else 0
 //     IS_FEW            1 for few heads: then the loops are turn_few_tmpl.h's, without STEPS
 //     FOLLOWS           1 where such a kernel, of steps of one line, knows turn->follows
-//     STEPS             as many steps' cosines and sines as registers have room for: 2 to 6; or with
-//                       LEAST_STEPS 8, which each block must have, 8 or 11
+//     STEPS             as many steps' cosines and sines as registers have room for, 2 to 6
+//     LEAST_STEPS       where it is there, the kernel knows few numbers of steps alone: 6 with STEPS 8 these
+//                       two, 8 with STEPS 11 8, 10 and 11
 //     PAIRS             of a step
 //     ENTRY, SPLIT(at)  what a step keeps in registers of the (cos, sin) of its pairs, from `at` on, and how
 //     READ(i, at)       declares what step i reads from byte `at` of in on
@@ -172,13 +173,15 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
                 break;
 #endif
 #else
+#if LEAST_STEPS == 6
+            case 6:
+                HEADS(FETCH STEP(0) STEP(1) STEP(2) STEP(3) LAST_TWO(4, 5))
+                break;
+#endif
             case 8:
                 HEADS(FETCH STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) LAST_TWO(6, 7))
                 break;
 #if STEPS > 8
-            case 9:
-                HEADS(FETCH STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) LAST_TWO(7, 8))
-                break;
             case 10:
                 HEADS(FETCH STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) LAST_TWO(8, 9))
                 break;

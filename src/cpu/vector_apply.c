@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Hands what a task rotates to the plan's kernel: tokens of all tensors, or heads of one.
-#include "stream.h"
 #include "vector_route.h"
 
 #include <string.h>
@@ -57,7 +56,7 @@ void rope2d_tile_token(rope2d_tile *tile, uint32_t index, uint64_t at, uint32_t 
         rope2d_route all;
         rope2d_route *route = &tile->routes[index];
         if (!tile->by_head) {
-            all = rope2d_route_of(tile, tensor, end - first, NULL, false);
+            all = rope2d_route_of(tile, tensor, end - first, NULL);
             route = &all;
         }
         const uint32_t most = tile->by_head ? tile->room : end - first;
@@ -95,11 +94,10 @@ void rope2d_vector_tokens(const rope2d_cpu_job *job, uint64_t begin, uint64_t en
             few.vector = job->vector->few;
         tile.job = &few;
     }
-    const rope2d_checked_tensor *tensor = tile.is_joined ? &joined : job->work->tensors;
-    const rope2d_checked_tensor *const last = tensor + (tile.is_joined ? 0 : job->work->tensor_count - 1);
-    for (; tensor <= last; tensor += 2) {
-        tile.tensors = tensor;
-        tile.tensor_count = tensor < last ? 2 : 1;
+    const uint32_t count = tile.is_joined ? 1 : job->work->tensor_count;
+    for (uint32_t i = 0; i < count; i += 2) {
+        tile.tensors = tile.is_joined ? &joined : &job->work->tensors[i];
+        tile.tensor_count = count - i < 2 ? 1 : 2;
         rope2d_tile_fill(&tile);
         rotate_tokens(&tile, begin, end, &t);
     }

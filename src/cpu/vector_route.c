@@ -61,7 +61,7 @@ static bool goes_on(const rope2d_cpu_job *job, const rope2d_checked_tensor *a) {
 // Whether heads and tokens follow one another: then what comes next is asked for by bytes.
 static bool lies_in_order(const rope2d_tile *tile, const rope2d_route *route) {
     const ptrdiff_t size = (ptrdiff_t)tile->job->head_bytes;
-    const uint32_t heads = route->by_heads || tile->is_joined ? 1 : route->heads;
+    const uint32_t heads = tile->is_joined || route->turn.inner == 1 ? 1 : route->heads;
     return route->turn.in_outer == (ptrdiff_t)heads * size && (heads == 1 || route->turn.in_inner == size);
 }
 
@@ -75,13 +75,13 @@ static void ask_ahead(const rope2d_tile *tile, rope2d_route *route) {
     t->follows = job->ahead.follows && tile->is_joined;
     if (!t->in_order) {
         const uint64_t tokens =
-            route->by_heads ? tile->room : job->ahead.heads / ((uint64_t)job->head_bytes * t->inner);
+            route->singly ? tile->room : job->ahead.heads / ((uint64_t)job->head_bytes * t->inner);
         t->ahead = t->in_outer * (tokens > 0 ? (ptrdiff_t)tokens : 1);
     }
 }
 
 rope2d_route rope2d_route_of(const rope2d_tile *tile, const rope2d_checked_tensor *tensor, uint32_t heads,
-                             const rope2d_checked_tensor *second, bool tables_of_heads) {
+                             const rope2d_checked_tensor *second) {
     const rope2d_cpu_job *job = tile->job;
     const rope2d_vector *v = job->vector;
     const ptrdiff_t element = (ptrdiff_t)rope2d_element_size(job->plan->in);
@@ -90,7 +90,7 @@ rope2d_route rope2d_route_of(const rope2d_tile *tile, const rope2d_checked_tenso
     rope2d_route route = {
         .tensor = tensor,
         .heads = heads,
-        .by_heads = !tile->is_joined && !tables_of_heads && (is_apart || v->kernel->is_few),
+        .singly = !tile->is_joined && !tile->by_head && (is_apart || v->kernel->is_few),
         .turn =
             {
                 .in_inner = (ptrdiff_t)tensor->in.head_stride * element,
@@ -105,14 +105,14 @@ rope2d_route rope2d_route_of(const rope2d_tile *tile, const rope2d_checked_tenso
             },
     };
     rope2d_turn *t = &route.turn;
-    if (!route.by_heads && !rope2d_cpu_converts(job->plan) &&
+    if (!route.singly && !rope2d_cpu_converts(job->plan) &&
         (tensor->in_place || (v->pass_count == 0 && !job->streams)))
         route.turn_fn = v->kernel->turn;
-    if (tables_of_heads) {
+    if (tile->by_head) {
         t->in_outer = t->in_inner;
         t->out_outer = t->out_inner;
     }
-    if (tables_of_heads || route.by_heads)
+    if (tile->by_head || route.singly)
         t->inner = 1;
     else
         t->group = group_of(job, heads);
@@ -138,7 +138,7 @@ void rope2d_tile_fill(rope2d_tile *tile) {
     for (const rope2d_checked_tensor *a = tile->tensors; a < end; a++) {
         const rope2d_checked_tensor *second =
             !tile->by_head && a + 1 < end && goes_on(tile->job, a) ? a + 1 : NULL;
-        tile->routes[tile->route_count++] = rope2d_route_of(tile, a, a->heads, second, tile->by_head);
+        tile->routes[tile->route_count++] = rope2d_route_of(tile, a, a->heads, second);
         if (second)
             a = second;
     }
@@ -157,7 +157,7 @@ void rope2d_route_place(const rope2d_cpu_job *job, rope2d_route *route, uint64_t
 void rope2d_route_turn(const rope2d_cpu_job *job, rope2d_route *route) {
     const unsigned char *const in = route->turn.in;
     unsigned char *const out = route->turn.out;
-    for (uint32_t i = route->by_heads ? route->heads : 1; i > 0; i--) {
+    for (uint32_t i = route->singly ? route->heads : 1; i > 0; i--) {
         if (route->turn_fn)
             route->turn_fn(&route->turn);
         else

@@ -12,7 +12,7 @@
 typedef struct rope2d_route {
     const rope2d_checked_tensor *tensor;
     uint32_t heads;          // of the tensor
-    bool by_heads;           // a call for each of them
+    bool singly;             // a call for each of them
     rope2d_turn_fn *turn_fn; // NULL: it writes elsewhere, or not all channels, or takes several calls
     rope2d_turn turn;        // but for its tables and how many
 } rope2d_route;
@@ -32,10 +32,9 @@ typedef struct rope2d_tile {
 // Fills what follows `is_joined`.
 void rope2d_tile_fill(rope2d_tile *tile);
 
-// All heads of a tensor, and of `second`, unless it is NULL; or with `tables_of_heads`, some heads of a
-// token.
+// All heads of a tensor, and of `second`, unless it is NULL; or some heads of a token.
 rope2d_route rope2d_route_of(const rope2d_tile *tile, const rope2d_checked_tensor *tensor, uint32_t heads,
-                             const rope2d_checked_tensor *second, bool tables_of_heads);
+                             const rope2d_checked_tensor *second);
 // Where its first head is.
 void rope2d_route_place(const rope2d_cpu_job *job, rope2d_route *route, uint64_t batch, uint64_t token,
                         uint64_t head);

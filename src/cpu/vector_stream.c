@@ -48,9 +48,12 @@ static void turn_past_caches(const rope2d_cpu_job *job, const rope2d_turn *t) {
     part.out_inner = (ptrdiff_t)size;
     part.fetched = asks ? 0 : t->fetched; // what follows line by line asks as well: a tenth sooner
     uint32_t room = (uint32_t)((asks ? piece : SCRATCH_BYTES) / size);
-    // No line is written by two pieces.
-    while (room > 1 && room * size % ROPE2D_STREAM_LINE != 0)
-        room--;
+    // Where it can be, no line is written by two pieces.
+    for (uint32_t whole = room; whole > 0; whole--)
+        if (whole * size % ROPE2D_STREAM_LINE == 0) {
+            room = whole;
+            break;
+        }
     for (uint32_t o = 0; o < t->outer; o++, part.tables += t->steps) {
         unsigned char *to = t->out + (ptrdiff_t)o * t->out_outer;
         part.in = t->in + (ptrdiff_t)o * t->in_outer;

@@ -33,7 +33,8 @@ void rope2d_tile_tokens(rope2d_tile *tile, uint64_t begin, uint64_t end, rope2d_
     }
     uint32_t tokens;
     for (; begin < end; begin += tokens, rows += (size_t)tokens * axes) {
-        const uint32_t room = tile->room < end - begin ? tile->room : (uint32_t)(end - begin);
+        const uint32_t most = tile->by_head ? 1 : tile->room;
+        const uint32_t room = most < end - begin ? most : (uint32_t)(end - begin);
         for (tokens = 0; tokens < room; tokens++)
             if (rope2d_turning_of(rows + (size_t)tokens * axes, axes) != ROPE2D_TURNS)
                 break;

@@ -205,9 +205,9 @@ const struct bench_spread *bench_counted(const struct bench_timing *timing);
 double bench_rate(const struct bench_group *group, const struct bench_timing *timing);
 // How fast against a baseline: 1 is as fast; 0 where one of them was not measured.
 double bench_ratio(const struct bench_timing *baseline, const struct bench_timing *timing);
-// The best of a move's variants.
 // Which limit is a row's.
 enum bench_move bench_limit_of(const struct bench_group *group, const struct bench_row *row);
+// The best of a move's variants.
 const struct bench_baseline *bench_baseline_of(const struct bench_group *group, enum bench_move move);
 double bench_of(const struct bench_group *group, enum bench_move move, const struct bench_row *row);
 // Against the limit, in place or not as the row is.

@@ -12,7 +12,7 @@
 enum { BENCH_IN, BENCH_OUT, BENCH_BUFFERS };
 
 // What a limit makes of each number is its product with the one and its product with the other: exactly the
-// number with the other sign. A table has the one.
+// number with the other sign. A table has the one. (The CPU's: bench_cpu.c.)
 enum { BENCH_FACTOR = -2, BENCH_OTHER = 1 };
 
 // An open device. A set is a buffer that is read, or rotated in place, and one that is written.
