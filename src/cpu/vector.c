@@ -25,10 +25,11 @@ static uint32_t run_pairs(const rope2d_pattern *pattern, uint32_t first, rope2d_
 static bool has_blocks(const rope2d_turn_kernel *kernel, uint32_t pairs) {
     const uint32_t steps = (pairs + kernel->pairs - 1) / kernel->pairs;
     const uint32_t blocks = (steps + kernel->block_steps - 1) / kernel->block_steps;
+    if (kernel->lengths == 0 || blocks == 0)
+        return true;
     const uint32_t shortest = steps / blocks;
     const uint32_t longest = (steps + blocks - 1) / blocks;
-    return kernel->lengths == 0 ||
-           (shortest >= 4 && (kernel->lengths >> (shortest - 4) & kernel->lengths >> (longest - 4) & 1) != 0);
+    return shortest >= 4 && (kernel->lengths >> (shortest - 4) & kernel->lengths >> (longest - 4) & 1) != 0;
 }
 
 // Whether each of a run's steps is turned by one axis, and is whole.
@@ -47,7 +48,7 @@ bool rope2d_vector_suits(const rope2d_turn_kernel *kernel, const rope2d_pattern 
         return false;
     for (uint32_t i = 0; i < pattern->pairs;) {
         const uint32_t pairs = run_pairs(pattern, i, kernel->pairing);
-        if (pairs < kernel->pairs || !has_blocks(kernel, pairs) ||
+        if (!has_blocks(kernel, pairs) || pairs < kernel->pairs ||
             (kernel->is_few && !has_whole_steps(kernel, pattern->axis + i, pairs)))
             return false;
         i += pairs;
