@@ -167,17 +167,13 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
                 HEADS(FETCH STEP(0) STEP(1) STEP(2) LAST_TWO(3, 4))
                 break;
 #endif
-#if STEPS > 5
+#endif
+#if STEPS > 5 && LEAST_STEPS <= 6
             case 6:
                 HEADS(FETCH STEP(0) STEP(1) STEP(2) STEP(3) LAST_TWO(4, 5))
                 break;
 #endif
-#else
-#if LEAST_STEPS == 6
-            case 6:
-                HEADS(FETCH STEP(0) STEP(1) STEP(2) STEP(3) LAST_TWO(4, 5))
-                break;
-#endif
+#if STEPS > 7
             case 8:
                 HEADS(FETCH STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) LAST_TWO(6, 7))
                 break;

@@ -52,29 +52,27 @@ AVX2 INLINE void f32_32(void *to, const void *from, const struct factors_8 *by, 
     store_32(to, _mm256_castps_si256(value), stream);
 }
 
-AVX2 INLINE void f16_32(void *to, const void *from, const struct factors_8 *by, bool stream) {
-    const __m128i *in = from;
-    __m256 low = turned_8(_mm256_cvtph_ps(_mm_load_si128(in)), by->low, by->other);
-    __m256 high = turned_8(_mm256_cvtph_ps(_mm_load_si128(in + 1)), by->high, by->other);
-    store_32(to,
-             _mm256_setr_m128i(_mm256_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT),
-                               _mm256_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT)),
-             stream);
-}
-
 // As an interleaved pair's turn needs it: the other product is of the neighbour.
 AVX2 INLINE __m256 exchanged_8(__m256 value, __m256 factor, __m256 other) {
     return _mm256_add_ps(_mm256_mul_ps(value, factor), _mm256_mul_ps(_mm256_permute_ps(value, 0xb1), other));
 }
 
+AVX2 INLINE __m128i f16_half_32(const void *from, __m256 factor, __m256 other, bool exchanges) {
+    __m256 value = _mm256_cvtph_ps(_mm_load_si128(from));
+    value = exchanges ? exchanged_8(value, factor, other) : turned_8(value, factor, other);
+    return _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT);
+}
+
+AVX2 INLINE void f16_32(void *to, const void *from, const struct factors_8 *by, bool stream) {
+    const __m128i *in = from;
+    __m128i low = f16_half_32(in, by->low, by->other, false);
+    store_32(to, _mm256_setr_m128i(low, f16_half_32(in + 1, by->high, by->other, false)), stream);
+}
+
 AVX2 INLINE void f16_32_exchanged(void *to, const void *from, const struct factors_8 *by, bool stream) {
     const __m128i *in = from;
-    __m256 low = exchanged_8(_mm256_cvtph_ps(_mm_load_si128(in)), by->low, by->other);
-    __m256 high = exchanged_8(_mm256_cvtph_ps(_mm_load_si128(in + 1)), by->high, by->other);
-    store_32(to,
-             _mm256_setr_m128i(_mm256_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT),
-                               _mm256_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT)),
-             stream);
+    __m128i low = f16_half_32(in, by->low, by->other, true);
+    store_32(to, _mm256_setr_m128i(low, f16_half_32(in + 1, by->high, by->other, true)), stream);
 }
 
 // To nearest even, in the upper half of each word; numbers alone, so that NaN need no care.
@@ -125,24 +123,26 @@ AVX512 INLINE void f32_64(void *to, const void *from, const struct factors_16 *b
     store_64(to, _mm512_castps_si512(value), stream);
 }
 
-AVX512 INLINE void f16_64(void *to, const void *from, const struct factors_16 *by, bool stream) {
-    const __m256i *in = from;
-    __m512 low = turned_16(_mm512_cvtph_ps(_mm256_load_si256(in)), by->low, by->other);
-    __m512 high = turned_16(_mm512_cvtph_ps(_mm256_load_si256(in + 1)), by->high, by->other);
-    __m512i first = _mm512_castsi256_si512(_mm512_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT));
-    store_64(to, _mm512_inserti64x4(first, _mm512_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT), 1), stream);
-}
-
 AVX512 INLINE __m512 exchanged_16(__m512 value, __m512 factor, __m512 other) {
     return _mm512_add_ps(_mm512_mul_ps(value, factor), _mm512_mul_ps(_mm512_permute_ps(value, 0xb1), other));
 }
 
+AVX512 INLINE __m256i f16_half_64(const void *from, __m512 factor, __m512 other, bool exchanges) {
+    __m512 value = _mm512_cvtph_ps(_mm256_load_si256(from));
+    value = exchanges ? exchanged_16(value, factor, other) : turned_16(value, factor, other);
+    return _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT);
+}
+
+AVX512 INLINE void f16_64(void *to, const void *from, const struct factors_16 *by, bool stream) {
+    const __m256i *in = from;
+    __m512i low = _mm512_castsi256_si512(f16_half_64(in, by->low, by->other, false));
+    store_64(to, _mm512_inserti64x4(low, f16_half_64(in + 1, by->high, by->other, false), 1), stream);
+}
+
 AVX512 INLINE void f16_64_exchanged(void *to, const void *from, const struct factors_16 *by, bool stream) {
     const __m256i *in = from;
-    __m512 low = exchanged_16(_mm512_cvtph_ps(_mm256_load_si256(in)), by->low, by->other);
-    __m512 high = exchanged_16(_mm512_cvtph_ps(_mm256_load_si256(in + 1)), by->high, by->other);
-    __m512i first = _mm512_castsi256_si512(_mm512_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT));
-    store_64(to, _mm512_inserti64x4(first, _mm512_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT), 1), stream);
+    __m512i low = _mm512_castsi256_si512(f16_half_64(in, by->low, by->other, true));
+    store_64(to, _mm512_inserti64x4(low, f16_half_64(in + 1, by->high, by->other, true), 1), stream);
 }
 
 // To nearest even, even and odd elements together: the upper halves, one more where the lower half with the
