@@ -62,10 +62,10 @@ static void draw_spec(struct scene *s, const rope2d_turn_kernel *kernel) {
         spec->head_dim = spec->rotary_dim + below(MAX_DIM - spec->rotary_dim + 1) % GAP;
     }
     if (kernel->lengths != 0 && below(8)) { // the last step may overlap
-        uint32_t steps = 0;
-        while (steps < 4 || !(kernel->lengths >> (steps - 4) & 1))
-            steps = 4 + below(8);
-        const uint32_t block = steps * kernel->pairs;
+        uint32_t fewer = below(kernel->block_steps);
+        while (!(kernel->lengths >> fewer & 1))
+            fewer = below(kernel->block_steps);
+        const uint32_t block = (kernel->block_steps - fewer) * kernel->pairs;
         spec->rotary_dim = 2 * (block * (1 + below(MAX_PAIRS / block)) - below(kernel->pairs));
         spec->head_dim = spec->rotary_dim + below(MAX_DIM - spec->rotary_dim + 1) % GAP;
     }

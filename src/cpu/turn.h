@@ -38,9 +38,9 @@ typedef struct rope2d_turn {
     const rope2d_block *blocks;
     uint32_t block_count;
     uint32_t steps; // of all blocks, or blocks
-    // Where the heads of a second tensor follow: 1 more than they are, and how far they are from the first's
-    // end. A group is then all heads of both, or divides the first's and is no more than the second's.
-    uint32_t jump;
+    // Where the heads of a second tensor follow: how many, and how far they are from the first's end. A group
+    // is then all heads of both, or divides the first's and is no more than the second's.
+    uint32_t second;
     ptrdiff_t in_jump;
     ptrdiff_t out_jump;
     // Bytes that each block asks for while it turns a head, of a head that is `ahead` bytes from this one; 0:
@@ -65,14 +65,17 @@ typedef struct rope2d_turn_kernel {
     uint8_t pairs;       // of a step, the least that a run must have
     uint8_t bytes;       // from a step to the next
     uint8_t block_steps; // at most
-    uint8_t lengths;     // bit i: it knows blocks of i + 4 steps; 0: all up to block_steps
+    uint8_t lengths;     // bit i: it knows blocks of i steps less; 0: all up to block_steps
     bool shares : 1;     // knows blocks that are shared
     bool is_few : 1; // turn_few_tmpl.h's: `inner` is 1 or 2, a block is all steps that one axis turns, with
                      // one table, and none overlap
     rope2d_turn_fn *turn;
 } rope2d_turn_kernel;
 
-#define ROPE2D_KERNEL_NAME 28
+// Of rope2d_turn_kernel.lengths.
+#define ROPE2D_LENGTH(fewer) (1u << (fewer))
+
+#define ROPE2D_KERNEL_NAME 32
 // As in "half_f32_few_avx512", in tests, in the bench and in what a plan says of itself.
 void rope2d_turn_kernel_name(const rope2d_turn_kernel *kernel, char name[ROPE2D_KERNEL_NAME]);
 

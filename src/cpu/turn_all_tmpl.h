@@ -55,45 +55,4 @@
 #include "turn_f16_tmpl.h"
 #endif
 
-// Words of two lo and words of two hi: the even ones and the odd ones are turned apart.
-#define NAME       half_bf16
-#define PAIRS      (2 * HALF_WIDTH)
-#define STEP_BYTES (4 * HALF_WIDTH)
-#define STEPS      EVEN_ODD_STEPS
-#define ENTRY      even_odd_entries
-#define SPLIT      even_odd
-#define READ(i, at)                                                                                          \
-    const WORDS x##i = load_words(in + (at));                                                                \
-    const WORDS y##i = load_words(in_hi + (at));
-#define HALF_WORDS_LO(i)                                                                                     \
-    joined(half_sub(half_mul(e##i.ce, even(x##i)), half_mul(e##i.se, even(y##i))),                           \
-           half_sub(half_mul(e##i.co, odd(x##i)), half_mul(e##i.so, odd(y##i))))
-#define HALF_WORDS_HI(i)                                                                                     \
-    joined(half_add(half_mul(e##i.se, even(x##i)), half_mul(e##i.ce, even(y##i))),                           \
-           half_add(half_mul(e##i.so, odd(x##i)), half_mul(e##i.co, odd(y##i))))
-#define WRITE(i, at)                                                                                         \
-    store_words(out + (at), HALF_WORDS_LO(i));                                                               \
-    store_words(out_hi + (at), HALF_WORDS_HI(i));
-#if HAS_SHARED
-#define ENTRIES_SHARED even_odd_twice
-#define READ_SHARED(i, at, before)                                                                           \
-    const WORDS x##i = load_both(in - (before) + (at), in + (at));                                           \
-    const WORDS y##i = load_both(in_hi - (before) + (at), in_hi + (at));
-#define WRITE_SHARED(i, at, before)                                                                          \
-    store_both(out - (before) + (at), out + (at), HALF_WORDS_LO(i));                                         \
-    store_both(out_hi - (before) + (at), out_hi + (at), HALF_WORDS_HI(i));
-#endif
-#include "turn_tmpl.h"
-
-// A word is a pair.
-#define NAME        interleaved_bf16
-#define PAIRS       HALF_WIDTH
-#define STEP_BYTES  (4 * HALF_WIDTH)
-#define STEPS       WORD_STEPS
-#define ENTRY       half_entries
-#define SPLIT       half_split
-#define READ(i, at) const WORDS x##i = load_words(in + (at));
-#define WRITE(i, at)                                                                                         \
-    store_words(out + (at), joined(half_sub(half_mul(e##i.c, even(x##i)), half_mul(e##i.s, odd(x##i))),      \
-                                   half_add(half_mul(e##i.s, even(x##i)), half_mul(e##i.c, odd(x##i)))));
-#include "turn_tmpl.h"
+#include "turn_bf16_tmpl.h"

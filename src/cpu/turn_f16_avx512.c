@@ -16,18 +16,16 @@
 #define HALF_STEPS       8
 #define WHOLE_STEPS      8
 #define BLOCK_STEPS      11
-// Of rope2d_turn_kernel.lengths.
-#define LENGTH(steps) (1u << ((steps)-4))
 
 #include "turn_pair_tmpl.h"
 
 #include "turn_f16_tmpl.h"
 
 const rope2d_turn_kernel rope2d_turn_f16_avx512[2] = {
-    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F16, 8, 16, HALF_STEPS, LENGTH(6) | LENGTH(8),
-     .turn = half_f16},
+    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F16, 8, 16, HALF_STEPS,
+     ROPE2D_LENGTH(0) | ROPE2D_LENGTH(2), .turn = half_f16},
     {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 4, 16, BLOCK_STEPS,
-     LENGTH(8) | LENGTH(10) | LENGTH(11), .turn = interleaved_f16},
+     ROPE2D_LENGTH(0) | ROPE2D_LENGTH(1) | ROPE2D_LENGTH(3), .turn = interleaved_f16},
 };
 
 #endif

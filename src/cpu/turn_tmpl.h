@@ -9,8 +9,8 @@
 //     IS_FEW            1 for few heads: then the loops are turn_few_tmpl.h's, without STEPS
 //     FOLLOWS           1 where such a kernel, of steps of one line, knows turn->follows
 //     STEPS             as many steps' cosines and sines as registers have room for, 2 to 6
-//     LEAST_STEPS       where it is there, the kernel knows few numbers of steps alone: 6 with STEPS 8 these
-//                       two, 8 with STEPS 11 8, 10 and 11
+//     LEAST_STEPS       where it is there, the kernel knows few numbers of steps alone: 2 with STEPS 2 or 4,
+//                       or 6 with STEPS 8, these two, 8 with STEPS 11 8, 10 and 11
 //     PAIRS             of a step
 //     ENTRY, SPLIT(at)  what a step keeps in registers of the (cos, sin) of its pairs, from `at` on, and how
 //     READ(i, at)       declares what step i reads from byte `at` of in on
@@ -24,14 +24,6 @@
 //
 // with `in` and `out`, and `in_hi` and `out_hi` for hi, in sight. All names end in the number of the step.
 
-#if HAS_AHEAD
-// Behind the loops: in L2 a jump over it for each head costs a single head a fifth.
-#define FETCH                                                                                                \
-    if (ROPE2D_RARELY(turn->fetched != 0))                                                                   \
-        rope2d_fetch_lines(in + turn->ahead + block->ahead, turn->fetched);
-#else
-#define FETCH
-#endif
 #ifndef FOLLOWS
 #define FOLLOWS 0
 #endif
@@ -59,8 +51,8 @@
     WRITE(j, last)
 // The second of two heads does it for both, a last one without a second for itself twice.
 #define TAILS(i)                                                                                             \
-    if ((heads - n) % 2 == 1 || n == 1) {                                                                    \
-        const ptrdiff_t other = (heads - n) % 2;                                                             \
+    if ((heads - rest - n) % 2 == 1 || rest + n == 1) {                                                      \
+        const ptrdiff_t other = (heads - rest - n) % 2;                                                      \
         READ_SHARED(i, (size_t)(i)*STEP_BYTES, other *in_inner)                                              \
         WRITE_SHARED(i, (size_t)(i)*STEP_BYTES, other *out_inner)                                            \
     }
@@ -72,9 +64,7 @@
 // From n to 1, which are some.
 #define HEADS(steps)                                                                                         \
     do {                                                                                                     \
-        steps NEXT(in_inner, out_inner) if (n == jump) {                                                     \
-            NEXT(turn->in_jump, turn->out_jump)                                                              \
-        }                                                                                                    \
+        steps NEXT(in_inner, out_inner)                                                                      \
     } while (--n > 0);
 
 #if IS_FEW
@@ -84,7 +74,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
     // Else they would be read again after every store.
     const ptrdiff_t in_inner = turn->in_inner;
     const ptrdiff_t out_inner = turn->out_inner;
-    const uint32_t jump = turn->jump;
+    const uint32_t second = turn->second;
     const rope2d_block *const end = turn->blocks + turn->block_count;
     const float *const *table = turn->tables;
     const unsigned char *outer_in = turn->in;
@@ -96,7 +86,6 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
         const uint32_t heads = left < turn->group ? left : turn->group;
         for (const rope2d_block *block = turn->blocks; block < end; table += block++->steps) {
             const size_t last = block->last;
-            uint32_t n = heads;
             const unsigned char *in = group_in + block->first;
             unsigned char *out = group_out + block->first;
             // Pointers of their own: a distance that a compiler does not know takes longer to add.
@@ -137,56 +126,73 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
             TABLE(9)
             TABLE(10)
 #endif
-            UNKNOWN(steps)
-            switch (steps) {
-#if LEAST_STEPS <= 1
-            case 1:
-                HEADS(READ(0, last) WRITE(0, last))
-                break;
-            case 2:
-                HEADS(FETCH LAST_TWO(0, 1))
-                break;
-#if STEPS > 2
-            case 3:
-#ifdef ENTRIES_SHARED
-                if (is_shared) {
-                    HEADS(FETCH STEP(0) STEP(1) TAILS(2))
-                    break;
+            // All heads of a tensor, in loops that do nothing else: each instruction counts there, also where
+            // memory is waited for.
+            for (uint32_t rest = heads; rest > 0;) {
+                uint32_t n = rest > second ? rest - second : rest;
+#if HAS_AHEAD
+                if (ROPE2D_RARELY(turn->fetched != 0)) {
+                    rope2d_fetch_lines(in + turn->ahead + block->ahead, turn->fetched);
+                    n = 1;
                 }
 #endif
-                HEADS(FETCH STEP(0) LAST_TWO(1, 2))
-                break;
+                rest -= n;
+                UNKNOWN(steps)
+                switch (steps) {
+#if LEAST_STEPS <= 1
+                case 1:
+                    HEADS(READ(0, last) WRITE(0, last))
+                    break;
 #endif
-#if STEPS > 3
-            case 4:
-                HEADS(FETCH STEP(0) STEP(1) LAST_TWO(2, 3))
-                break;
+#if LEAST_STEPS <= 2
+                case 2:
+                    HEADS(LAST_TWO(0, 1))
+                    break;
 #endif
-#if STEPS > 4
-            case 5:
-                HEADS(FETCH STEP(0) STEP(1) STEP(2) LAST_TWO(3, 4))
-                break;
+#if STEPS > 2 && LEAST_STEPS <= 1
+                case 3:
+#ifdef ENTRIES_SHARED
+                    if (is_shared) {
+                        HEADS(STEP(0) STEP(1) TAILS(2))
+                        break;
+                    }
 #endif
+                    HEADS(STEP(0) LAST_TWO(1, 2))
+                    break;
+#endif
+#if STEPS > 3 && LEAST_STEPS <= 2
+                case 4:
+                    HEADS(STEP(0) STEP(1) LAST_TWO(2, 3))
+                    break;
+#endif
+#if STEPS > 4 && LEAST_STEPS <= 1
+                case 5:
+                    HEADS(STEP(0) STEP(1) STEP(2) LAST_TWO(3, 4))
+                    break;
 #endif
 #if STEPS > 5 && LEAST_STEPS <= 6
-            case 6:
-                HEADS(FETCH STEP(0) STEP(1) STEP(2) STEP(3) LAST_TWO(4, 5))
-                break;
+                case 6:
+                    HEADS(STEP(0) STEP(1) STEP(2) STEP(3) LAST_TWO(4, 5))
+                    break;
 #endif
 #if STEPS > 7
-            case 8:
-                HEADS(FETCH STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) LAST_TWO(6, 7))
-                break;
+                case 8:
+                    HEADS(STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) LAST_TWO(6, 7))
+                    break;
 #if STEPS > 8
-            case 10:
-                HEADS(FETCH STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) LAST_TWO(8, 9))
-                break;
-            case 11:
-                HEADS(FETCH STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) STEP(8)
-                          LAST_TWO(9, 10))
-                break;
+                case 10:
+                    HEADS(STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) LAST_TWO(8, 9))
+                    break;
+                case 11:
+                    HEADS(STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) STEP(8)
+                              LAST_TWO(9, 10))
+                    break;
 #endif
 #endif
+                }
+                if (rest == second) {
+                    NEXT(turn->in_jump, turn->out_jump)
+                }
             }
         }
         left -= heads;
@@ -194,7 +200,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
             table -= turn->steps;
             group_in += (ptrdiff_t)heads * in_inner;
             group_out += (ptrdiff_t)heads * out_inner;
-            if (left == jump - 1) {
+            if (left == second) {
                 group_in += turn->in_jump;
                 group_out += turn->out_jump;
             }
@@ -222,7 +228,6 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #undef PAIRS
 #undef ENTRY
 #undef SPLIT
-#undef FETCH
 #undef FOLLOWS
 #undef READ
 #undef WRITE

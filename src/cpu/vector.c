@@ -29,7 +29,8 @@ static bool has_blocks(const rope2d_turn_kernel *kernel, uint32_t pairs) {
         return true;
     const uint32_t shortest = steps / blocks;
     const uint32_t longest = (steps + blocks - 1) / blocks;
-    return shortest >= 4 && (kernel->lengths >> (shortest - 4) & kernel->lengths >> (longest - 4) & 1) != 0;
+    return (kernel->lengths >> (kernel->block_steps - shortest) &
+            kernel->lengths >> (kernel->block_steps - longest) & 1) != 0;
 }
 
 // Whether each of a run's steps is turned by one axis, and is whole.

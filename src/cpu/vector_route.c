@@ -118,7 +118,7 @@ rope2d_route rope2d_route_of(const rope2d_tile *tile, const rope2d_checked_tenso
         t->group = group_of(job, heads);
     if (second) {
         t->inner += second->heads;
-        t->jump = second->heads + 1;
+        t->second = second->heads;
         t->in_jump = bytes_between(&tensor->in, &second->in, heads, (uint32_t)element);
         t->out_jump = bytes_between(&tensor->out, &second->out, heads, (uint32_t)element);
         if (t->group == heads)

@@ -217,7 +217,7 @@ double bench_of_limit(const struct bench_group *group, const struct bench_row *r
 // last. Case 0 is in a core's own cache, case 1 from memory.
 const struct rope2d_turn_kernel *bench_kernel_at(uint32_t index);
 void bench_kernel_case(const struct rope2d_turn_kernel *kernel, int which, struct bench_case *what);
-enum { BENCH_KERNEL_NAME = 28 };
+enum { BENCH_KERNEL_NAME = 32 };
 void bench_kernel_name(const struct rope2d_turn_kernel *kernel, char name[BENCH_KERNEL_NAME]);
 rope2d_pairing bench_kernel_pairing(const struct rope2d_turn_kernel *kernel);
 
