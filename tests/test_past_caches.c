@@ -126,6 +126,7 @@ int main(void) {
         cpu->ahead = (rope2d_ahead){0, 0, false};
         compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
         compare_all(device, portable, (counts){8, 8}, CHANNELS / 2, memory);
+        compare_all(device, portable, (counts){8, 8}, CHANNELS * 5 / 16, memory); // has a kernel for this
         cpu->ahead = (rope2d_ahead){0, 2048, true};
         compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
         compare_all(device, portable, (counts){2, 2}, CHANNELS, memory);

@@ -89,7 +89,8 @@ static rope2d_status plan_create(rope2d_plan *plan) {
         plan->impl = vector;
         ROPE2D_TRY(status);
         if (plan->in == plan->out && plan->pattern.freq_heads == 1 && !vector->product)
-            ROPE2D_TRY(rope2d_vector_add_few(vector, &plan->pattern, cpu->isa, &plan->device->host));
+            ROPE2D_TRY(rope2d_vector_add_others(vector, &plan->pattern, cpu->isa, cpu->ahead.heads > 0,
+                                                &plan->device->host));
         plan->has_few = vector->few != NULL;
     }
     plan->tensors_per_dispatch = ROPE2D_MAX_TENSORS;

@@ -51,6 +51,7 @@ typedef struct rope2d_vector {
     uint32_t row_pairs;
     // Of a kernel for two tensors of one head each, with the same pairs; NULL: this one is.
     struct rope2d_vector *few;
+    struct rope2d_vector *past; // the same of one for tensors in place that are larger than the last cache
 } rope2d_vector;
 
 // The widest kernel up to `isa` that a pattern suits; NULL where the portable path is all there is.
@@ -61,9 +62,9 @@ bool rope2d_vector_suits(const rope2d_turn_kernel *kernel, const rope2d_pattern 
 // For a kernel that the pattern suits. What is there when it fails is left to rope2d_vector_destroy.
 rope2d_status rope2d_vector_create(rope2d_vector **vector, const rope2d_turn_kernel *kernel,
                                    const rope2d_pattern *pattern, const rope2d_host *host);
-// Adds one of a kernel for few heads, where there is one.
-rope2d_status rope2d_vector_add_few(rope2d_vector *vector, const rope2d_pattern *pattern, rope2d_isa isa,
-                                    const rope2d_host *host);
+// Adds those of other kernels, where there are any. `asks`: kernels ask for heads ahead past the caches.
+rope2d_status rope2d_vector_add_others(rope2d_vector *vector, const rope2d_pattern *pattern, rope2d_isa isa,
+                                       bool asks, const rope2d_host *host);
 void rope2d_vector_destroy(rope2d_vector *vector, const rope2d_host *host); // NULL is legal
 
 #endif
