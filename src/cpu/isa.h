@@ -49,7 +49,7 @@ uint64_t rope2d_last_cache_bytes(void);
 typedef struct rope2d_ahead {
     uint32_t heads;
     uint32_t few;
-    bool follows; // line by line, where a kernel for few heads can
+    bool follows; // line by line, or head by head, where a kernel for few heads can
 } rope2d_ahead;
 
 rope2d_ahead rope2d_ahead_bytes(void);

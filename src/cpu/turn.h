@@ -48,7 +48,7 @@ typedef struct rope2d_turn {
     ptrdiff_t fetched; // whole lines
     ptrdiff_t ahead;
     bool in_order; // what is asked for is what follows, some bytes later
-    bool follows;  // a kernel for few heads asks step by step, where they are two
+    bool follows;  // a kernel for few heads asks step by step, or goes head by head, where they are two
 } rope2d_turn;
 
 typedef void rope2d_turn_fn(const rope2d_turn *turn);

@@ -34,7 +34,7 @@
 #define PAIRS        WIDTH
 #define STEP_BYTES   (4 * WIDTH)
 #define STEPS        HALF_STEPS
-#define FOLLOWS      IS_FEW
+#define FOLLOWS      (IS_FEW * HALVES_FOLLOW)
 #define ENTRY        real_entries
 #define SPLIT        split
 #define READ(i, at)  HALF_READ(load, i, at)
@@ -45,6 +45,7 @@
 #define PAIRS        (WIDTH / 2)
 #define STEP_BYTES   (4 * WIDTH)
 #define STEPS        BLOCK_STEPS
+#define FOLLOWS      (IS_FEW * PAIRS_FOLLOW)
 #define ENTRY        real_entries
 #define SPLIT        doubled
 #define READ(i, at)  const REAL x##i = load(in + (at));

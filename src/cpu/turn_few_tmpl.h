@@ -35,7 +35,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
     const float *const *table = turn->tables;
     const unsigned char *outer_in = turn->in;
     unsigned char *outer_out = turn->out;
-#if FOLLOWS
+#if FOLLOWS == HALVES_FOLLOW
     // Lines of lo, of hi, and of both again: a processor keeps up with them where they were asked for in the
     // order in which they lie, and one head is written before the other is read.
     if (ROPE2D_RARELY(turn->follows && turn->inner > 1)) {
@@ -50,6 +50,32 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
             READ(1, other_in)
             WRITE(1, other_out)
         })
+        return;
+    }
+#elif FOLLOWS == PAIRS_FOLLOW
+    // A processor keeps up with one head after the other, each read in order.
+    if (ROPE2D_RARELY(turn->follows)) {
+        for (uint32_t o = turn->outer; o > 0; o--, table += turn->block_count) {
+            for (uint32_t n = 0; n < turn->inner; n++) {
+                for (uint32_t b = 0; b < turn->block_count; b++) {
+                    const rope2d_block *const block = &turn->blocks[b];
+                    const unsigned char *in = outer_in + (n > 0 ? other_in : 0) + block->first;
+                    unsigned char *out = outer_out + (n > 0 ? other_out : 0) + block->first;
+                    const float *entries = table[b];
+                    for (uint32_t left = block->steps; left > 0; left--) {
+                        const ENTRY e0 = SPLIT(entries);
+                        rope2d_fetch(in + turn->ahead);
+                        READ(0, 0)
+                        WRITE(0, 0)
+                        in += STEP_BYTES;
+                        out += STEP_BYTES;
+                        entries += 2 * (PAIRS);
+                    }
+                }
+            }
+            outer_in += turn->in_outer;
+            outer_out += turn->out_outer;
+        }
         return;
     }
 #endif

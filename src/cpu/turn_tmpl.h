@@ -7,7 +7,8 @@
 //     STEP_BYTES        from a step's first byte to the next step's
 //     HAS_AHEAD         1 where it asks for heads ahead, else 0
 //     IS_FEW            1 for few heads: then the loops are turn_few_tmpl.h's, without STEPS
-//     FOLLOWS           1 where such a kernel, of steps of one line, knows turn->follows
+//     FOLLOWS           where such a kernel, of steps of one line, knows turn->follows: HALVES_FOLLOW, or
+//                       PAIRS_FOLLOW of pairs side by side
 //     STEPS             as many steps' cosines and sines as registers have room for, 2 to 6
 //     LEAST_STEPS       where it is there, the kernel knows few numbers of steps alone: 2 with STEPS 2 or 4,
 //                       or 6 with STEPS 8, these two, 8 with STEPS 11 8, 10 and 11
@@ -24,6 +25,8 @@
 //
 // with `in` and `out`, and `in_hi` and `out_hi` for hi, in sight. All names end in the number of the step.
 
+#define HALVES_FOLLOW 1
+#define PAIRS_FOLLOW  2
 #ifndef FOLLOWS
 #define FOLLOWS 0
 #endif
@@ -229,6 +232,8 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #undef ENTRY
 #undef SPLIT
 #undef FOLLOWS
+#undef HALVES_FOLLOW
+#undef PAIRS_FOLLOW
 #undef READ
 #undef WRITE
 #undef ENTRIES_SHARED

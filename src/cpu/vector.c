@@ -8,8 +8,10 @@
 
 // More pairs would need more room on the stack of a task.
 #define MAX_PAIRS 256
-// Of heads that kernel_past is for: with 44 it is faster, with 64 slower.
-#define MOST_PAIRS_PAST 48
+// Of heads that kernel_past is for: of pairs side by side 44 are faster there and 64 slower, of halves 32 and
+// 64.
+#define MOST_PAIRS_PAST  48
+#define MOST_HALVES_PAST 32
 
 // A run: consecutive pairs whose channels are consecutive as well.
 static uint32_t run_pairs(const rope2d_pattern *pattern, uint32_t first, rope2d_kernel_pairing pairing) {
@@ -241,13 +243,12 @@ rope2d_status rope2d_vector_create(rope2d_vector **vector, const rope2d_turn_ker
                                                                   : status;
 }
 
-// In place past the caches, on AMD's processors, two or three blocks of 32 bytes a step, which two heads take
-// by turns, are 5 to 15 % faster than one of 64 bytes a step; four are slower, and in a last cache half as
-// fast.
+// In place past the caches, on AMD's processors, steps of 32 bytes, in up to three blocks that two heads take
+// by turns, are 3 to 15 % faster than steps of 64; four blocks are slower, and in a last cache all are.
 static const rope2d_turn_kernel *kernel_past(const rope2d_vector *vector, const rope2d_pattern *pattern) {
     const rope2d_turn_kernel *kernel = vector->kernel;
-    return kernel->isa == ROPE2D_ISA_AVX512 && kernel->element == ROPE2D_F32 &&
-                   kernel->pairing == ROPE2D_KERNEL_INTERLEAVED && pattern->pairs <= MOST_PAIRS_PAST &&
+    const uint32_t most = kernel->pairing == ROPE2D_KERNEL_HALF ? MOST_HALVES_PAST : MOST_PAIRS_PAST;
+    return kernel->isa == ROPE2D_ISA_AVX512 && kernel->element == ROPE2D_F32 && pattern->pairs <= most &&
                    pattern->wide.count > 0
                ? rope2d_vector_choose(pattern, ROPE2D_F32, ROPE2D_F32, ROPE2D_ISA_AVX2)
                : NULL;
