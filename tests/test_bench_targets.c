@@ -28,7 +28,8 @@ static struct bench_group make_group(uint64_t tokens, double seconds) {
         group.moves[i / BENCH_BEST].variants[i % BENCH_BEST].timing = one;
     for (int i = 0; i < BENCH_BEST; ++i) {
         group.moves[BENCH_LIMIT_IN].variants[i].timing.host.median = 2;
-        group.moves[BENCH_LIMIT_IN_EXCHANGED].variants[i].timing = (struct bench_timing){0};
+        group.moves[BENCH_TURN_INTERLEAVED].variants[i].timing = (struct bench_timing){0};
+        group.moves[BENCH_TURN_HALF].variants[i].timing = (struct bench_timing){0};
     }
     group.driver_copy.timing = one;
     group.rows[0] = (struct bench_row){
@@ -188,18 +189,26 @@ static void check_rows(void) {
           traffic->unexplained.value);
 }
 
-// A limit that exchanges neighbours is that of interleaved pairs, where there is one.
-static void check_exchanged(void) {
+// A turn of the tower's own shape is the limit of rows in place of its pairing, where there is one; one that
+// exchanges neighbours is that of interleaved pairs that are not in place.
+static void check_own_limits(void) {
+    static const rope2d_pairing pairings[] = {ROPE2D_PAIRING_INTERLEAVED, ROPE2D_PAIRING_HALF};
+    static const enum bench_move own[2][2] = {{BENCH_LIMIT_OUT_EXCHANGED, BENCH_TURN_INTERLEAVED},
+                                              {BENCH_LIMIT_OUT, BENCH_TURN_HALF}};
     struct bench_group group = make_group(2048, 4);
     struct bench_row *row = &group.rows[0];
-    row->pairing = ROPE2D_PAIRING_INTERLEAVED;
-    CHECK(bench_of_limit(&group, row) == 0.5, "none that exchanges: %g of the limit",
+    CHECK(bench_of_limit(&group, row) == 0.5, "no turn of its shape: %g of the limit",
           bench_of_limit(&group, row));
-    group.moves[BENCH_LIMIT_IN_EXCHANGED].variants[0].timing =
-        (struct bench_timing){.host = {3, 3, 3, 3}, .runs = 5};
-    CHECK(bench_of_limit(&group, row) == 0.75, "interleaved: %g of the limit", bench_of_limit(&group, row));
-    row->pairing = ROPE2D_PAIRING_HALF;
-    CHECK(bench_of_limit(&group, row) == 0.5, "halves: %g of the limit", bench_of_limit(&group, row));
+    for (int i = 0; i < 2; ++i)
+        for (int in_place = 0; in_place < 2; ++in_place) {
+            row->pairing = pairings[i];
+            row->in_place = in_place == 1;
+            group.moves[own[i][in_place]].variants[0].timing =
+                (struct bench_timing){.host = {3, 3, 3, 3}, .runs = 5};
+            CHECK(bench_limit_of(&group, row) == own[i][in_place], "pairing %d, in place %d: move %d", i,
+                  in_place, (int)bench_limit_of(&group, row));
+        }
+    CHECK(bench_of_limit(&group, row) == 0.75, "with one: %g of the limit", bench_of_limit(&group, row));
 }
 
 // The row that is farthest from the target need not be the one that is farthest from its limit.
@@ -299,7 +308,7 @@ int main(void) {
     check_targets();
     check_rows();
     check_most_to_gain();
-    check_exchanged();
+    check_own_limits();
     check_once();
     return check_finish();
 }

@@ -36,7 +36,8 @@ struct bench_tower {
     enum bench_form form;
 };
 
-extern const struct bench_tower bench_towers[];
+enum { BENCH_TOWERS = 8 };
+extern const struct bench_tower bench_towers[BENCH_TOWERS];
 extern const char *const bench_tower_names[];   // "qwen2vl", ..., NULL
 extern const char *const bench_element_names[]; // "f32", "f16", "bf16", NULL
 extern const char *const bench_place_names[];   // "no", "yes", NULL
@@ -90,8 +91,9 @@ enum bench_move {
     BENCH_SCALE,
     BENCH_LIMIT_IN,  // in place
     BENCH_LIMIT_OUT, // from one buffer to another
-    BENCH_LIMIT_IN_EXCHANGED,
     BENCH_LIMIT_OUT_EXCHANGED,
+    BENCH_TURN_INTERLEAVED, // in place, a turn of the tower's own shape: bench_turns.h
+    BENCH_TURN_HALF,
     BENCH_MOVES
 };
 

@@ -10,7 +10,7 @@
 #include "message.h"
 #include "options.h"
 
-const struct bench_tower bench_towers[] = {
+const struct bench_tower bench_towers[BENCH_TOWERS] = {
     {"qwen2vl", "Qwen2-VL", 16, 80, 2, {20, 20}, BENCH_AXIAL},
     {"sam2", "SAM 2", 1, 256, 2, {64, 64}, BENCH_AXIAL},
     {"dinov3", "DINOv3", 12, 64, 2, {16, 16}, BENCH_AXIAL},

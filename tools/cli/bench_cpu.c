@@ -9,6 +9,7 @@
 #include "bench_kinds.h"
 #include "bench_limits.h"
 #include "bench_loops.h"
+#include "bench_turns.h"
 #include "cpu/vector.h"
 #include "internal.h"
 #include "message.h"
@@ -23,6 +24,7 @@ struct cpu {
     const struct bench_limit_loop *limits[BENCH_MOVES][BENCH_CANDIDATES];
     uint32_t limit_counts[BENCH_MOVES];
     float *table;
+    struct bench_turns turns;
 };
 
 // A turn of a limit may begin with the table's last entry. And k begins a page behind q's end, as two
@@ -70,6 +72,7 @@ static void memory_destroy(struct bench_engine *engine) {
     struct cpu *cpu = engine->impl;
     free(cpu->table);
     cpu->table = NULL;
+    bench_turns_destroy(&cpu->turns);
 }
 
 // From a buffer to the next: whole pages.
@@ -89,14 +92,14 @@ static float *table_create(uint64_t floats) {
 
 static int memory_create(struct bench_engine *engine) {
     struct cpu *cpu = engine->impl;
-    for (enum bench_move move = BENCH_LIMIT_IN; move < BENCH_MOVES; ++move)
+    for (enum bench_move move = BENCH_LIMIT_IN; bench_is_limit(move); ++move)
         cpu->limit_counts[move] = bench_limit_loops(engine->what->element, bench_is_in_place(move),
                                                     bench_exchanges(move), cpu->limits[move]);
     bool made =
         bench_arena_reserve(engine->arena, engine->sets * stride_of(engine), engine->machine->free_memory);
     if (made && engine->table_floats)
         made = (cpu->table = table_create(engine->table_floats)) != NULL;
-    if (made)
+    if (made && bench_turns_create(&cpu->turns, engine->what))
         return STATUS_OK;
     message("%s: no memory for %u buffers of %.1f MiB", engine->choice->name, engine->sets * BENCH_BUFFERS,
             (double)engine->bytes / (1 << 20));
@@ -220,6 +223,9 @@ static uint32_t variants(const struct bench_engine *engine, enum bench_move move
         return cpu->scale_count;
     case BENCH_DRIVER_COPY:
         return 1;
+    case BENCH_TURN_INTERLEAVED:
+    case BENCH_TURN_HALF:
+        return cpu->turns.counts[move == BENCH_TURN_HALF];
     default:
         return cpu->limit_counts[move];
     }
@@ -232,16 +238,17 @@ static void variant_name(const struct bench_engine *engine, enum bench_move move
              move == BENCH_DRIVER_COPY ? "memcpy"
              : move == BENCH_COPY      ? cpu->copies[variant]->name
              : move == BENCH_SCALE     ? cpu->scales[variant]->name
+             : bench_is_turn(move)     ? cpu->turns.loops[move == BENCH_TURN_HALF][variant]->name
                                        : cpu->limits[move][variant]->name);
 }
 
-// A part for each thread, of whole lines of the cache.
+// A part for each thread, of whole lines of the cache, or of whole tokens.
 struct moving {
     const struct cpu *cpu;
     enum bench_move move;
     uint32_t variant, tasks;
     unsigned char *in, *out;
-    uint64_t bytes, table_floats;
+    uint64_t bytes, table_floats, tokens;
     uint32_t channel_bits, column_bits;
     uint32_t element_size;
 };
@@ -292,6 +299,13 @@ static void move_range(const struct moving *moving, uint64_t begin, uint64_t end
         moving->cpu->scales[moving->variant]->run((float *)(void *)(moving->in + begin), end - begin, -1.0f);
 }
 
+static void turn_part(void *data, uint32_t index) {
+    const struct moving *moving = data;
+    bench_turns_run(&moving->cpu->turns, bench_turn_pairing(moving->move), moving->variant, moving->in,
+                    moving->in + moving->bytes / BENCH_TENSORS + APART,
+                    moving->tokens * index / moving->tasks, moving->tokens * (index + 1) / moving->tasks);
+}
+
 static void move_part(void *data, uint32_t index) {
     const struct moving *moving = data;
     bool has_table = moving->table_floats && bench_is_limit(moving->move); // then k goes with q
@@ -316,12 +330,13 @@ static int move_bytes(struct bench_engine *engine, enum bench_move move, uint32_
         .out = buffer_of(engine, set, BENCH_OUT),
         .bytes = engine->bytes,
         .table_floats = engine->table_floats,
+        .tokens = engine->what->tokens,
         .element_size = rope2d_element_size(engine->what->element),
     };
     rope2d_host host = rope2d_host_resolve(&cpu->host);
     take_grid(engine->what->tower, &moving);
     double begin = seconds_now();
-    rope2d_parallel(&host, moving.tasks, move_part, &moving);
+    rope2d_parallel(&host, moving.tasks, bench_is_turn(move) ? turn_part : move_part, &moving);
     *sample = (struct bench_sample){.host = seconds_now() - begin};
     return STATUS_OK;
 }

@@ -112,13 +112,14 @@ static int add_rotations(struct measuring *m) {
 
 static bool has_move(const struct measuring *m, enum bench_move move) {
     enum bench_purpose purpose = m->group->what.purpose;
-    bool has_pairs = false;
+    bool has_any = false, is_own = bench_exchanges(move) || bench_is_turn(move);
     for (uint32_t i = 0; i < m->rotation_count; ++i)
-        has_pairs = has_pairs || m->rotations[i].pairing == ROPE2D_PAIRING_INTERLEAVED;
-    if (bench_exchanges(move) && (!has_pairs || m->run->engine.ops->variants(&m->run->engine, move) == 0))
+        has_any = has_any || (m->rotations[i].pairing == bench_turn_pairing(move) &&
+                              m->rotations[i].in_place == bench_is_in_place(move));
+    if (is_own && (!has_any || m->run->engine.ops->variants(&m->run->engine, move) == 0))
         return false;
     if (bench_has_one_rotation(purpose))
-        return move == BENCH_SCALE || (bench_is_limit(move) && bench_is_in_place(move));
+        return bench_is_in_place(move);
     return purpose != BENCH_PAST_LAST || move != BENCH_COPY;
 }
 

@@ -18,7 +18,15 @@ enum bench_kind {
 };
 
 static inline bool bench_is_limit(enum bench_move move) {
-    return move >= BENCH_LIMIT_IN && move < BENCH_MOVES;
+    return move >= BENCH_LIMIT_IN && move <= BENCH_LIMIT_OUT_EXCHANGED;
+}
+
+static inline bool bench_is_turn(enum bench_move move) {
+    return move == BENCH_TURN_INTERLEAVED || move == BENCH_TURN_HALF;
+}
+
+static inline rope2d_pairing bench_turn_pairing(enum bench_move move) {
+    return move == BENCH_TURN_HALF ? ROPE2D_PAIRING_HALF : ROPE2D_PAIRING_INTERLEAVED;
 }
 
 // Then k goes with q: what is read of the table serves both.
@@ -27,19 +35,19 @@ static inline bool bench_reads_table(const struct bench_engine *engine, enum ben
 }
 
 static inline bool bench_is_in_place(enum bench_move move) {
-    return move == BENCH_SCALE || move == BENCH_LIMIT_IN || move == BENCH_LIMIT_IN_EXCHANGED;
+    return move == BENCH_SCALE || move == BENCH_LIMIT_IN || bench_is_turn(move);
 }
 
 static inline bool bench_exchanges(enum bench_move move) {
-    return move == BENCH_LIMIT_IN_EXCHANGED || move == BENCH_LIMIT_OUT_EXCHANGED;
+    return move == BENCH_LIMIT_OUT_EXCHANGED;
 }
 
 // Of `shapes` each that a kernel has, how many variants: f16's limits have all of them once more. None
-// exchanges neighbours: a lane has both of a pair.
+// exchanges neighbours, since a lane has both of a pair, and none is a tower's own turn.
 static inline uint32_t bench_kind_variants(const struct bench_engine *engine, enum bench_move move,
                                            uint32_t shapes) {
     bool has_two = bench_is_limit(move) && engine->what->element == ROPE2D_F16;
-    if (bench_exchanges(move))
+    if (bench_exchanges(move) || bench_is_turn(move))
         return 0;
     return move == BENCH_DRIVER_COPY ? 1 : has_two ? 2 * shapes : shapes;
 }

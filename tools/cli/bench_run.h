@@ -8,7 +8,7 @@
 #include "bench_engine.h"
 #include "progress.h"
 
-enum { BENCH_CLASSES = 16, BENCH_KINDS = 2 * ROPE2D_ELEMENT_COUNT };
+enum { BENCH_CLASSES = 16, BENCH_KINDS = BENCH_TOWERS * ROPE2D_ELEMENT_COUNT };
 
 struct bench_plan {
     const struct bench_tower *tower;
@@ -20,7 +20,7 @@ struct bench_plan {
 };
 
 // The best variants of a move, sought once for each size of tensors that differs by a factor of 4; of limits
-// for each type, with a table and without.
+// for each type, with a table and without, and of turns for each tower.
 struct bench_found {
     bool is_there;
     uint32_t variants[BENCH_BEST];

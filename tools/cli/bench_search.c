@@ -77,8 +77,10 @@ static unsigned class_of(const struct bench_group *group) {
 }
 
 static unsigned kind_of(const struct bench_group *group, enum bench_move move) {
-    return bench_is_limit(move) ? 2 * (unsigned)group->what.element + (bench_table_floats(&group->what) > 0)
-                                : 0;
+    unsigned element = (unsigned)group->what.element;
+    if (bench_is_turn(move))
+        return ROPE2D_ELEMENT_COUNT * (unsigned)(group->what.tower - bench_towers) + element;
+    return bench_is_limit(move) ? 2 * element + (bench_table_floats(&group->what) > 0) : 0;
 }
 
 int bench_search(struct bench_run *run, const struct bench_group *group, enum bench_move move,

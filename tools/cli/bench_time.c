@@ -62,9 +62,11 @@ const struct bench_baseline *bench_baseline_of(const struct bench_group *group, 
 }
 
 enum bench_move bench_limit_of(const struct bench_group *group, const struct bench_row *row) {
-    enum bench_move own = row->in_place ? BENCH_LIMIT_IN_EXCHANGED : BENCH_LIMIT_OUT_EXCHANGED;
-    bool is_own =
-        row->pairing == ROPE2D_PAIRING_INTERLEAVED && bench_baseline_of(group, own)->timing.runs > 0;
+    bool is_half = row->pairing == ROPE2D_PAIRING_HALF;
+    enum bench_move own = !row->in_place ? BENCH_LIMIT_OUT_EXCHANGED
+                          : is_half      ? BENCH_TURN_HALF
+                                         : BENCH_TURN_INTERLEAVED;
+    bool is_own = (row->in_place || !is_half) && bench_baseline_of(group, own)->timing.runs > 0;
     return is_own ? own : row->in_place ? BENCH_LIMIT_IN : BENCH_LIMIT_OUT;
 }
 

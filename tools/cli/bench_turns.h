@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// What a rotation in place could be at best on the CPU: loops that turn q and k of one tower each, of which
+// the compiler knows everything, heads, channels, axes and strides, and that look after nothing else. The
+// table says -1 and 0, so that a number's sign changes and nothing else; a test gives them another.
+#ifndef ROPE2D_CLI_BENCH_TURNS_H
+#define ROPE2D_CLI_BENCH_TURNS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bench.h"
+
+// What a thread turns. Tensors are [token][head][channel].
+struct bench_turn_part {
+    unsigned char *tensors[BENCH_TENSORS];
+    uint32_t tensor_count;
+    const int32_t *rows; // [token][axis]
+    const float *table;  // [row][pair](cos, sin), the same rows for each axis
+    size_t stride;       // numbers from a row to the next
+    uint64_t begin, end; // tokens
+};
+
+struct bench_turn_loop {
+    const char *name;
+    uint32_t heads, head_dim;
+    rope2d_pairing pairing;
+    rope2d_element element;
+    bool by_tensors; // one tensor after the other, in the place of both token by token
+    void (*run)(const struct bench_turn_part *part);
+};
+
+// Those of x86's vectors, and whether this processor has these; none elsewhere.
+extern const struct bench_turn_loop bench_turns_x86[];
+extern const uint32_t bench_turns_x86_count;
+bool bench_turns_x86_are_here(void);
+
+// Of a case: the loops of either pairing, and a grid's rows and table, which a test may fill anew.
+struct bench_turns {
+    const struct bench_turn_loop *loops[2][BENCH_CANDIDATES];
+    uint32_t counts[2];
+    int32_t *rows;
+    float *table;
+    size_t stride, floats;
+};
+
+// False: no memory. Where there are no loops for the case's tower nothing else is there.
+bool bench_turns_create(struct bench_turns *turns, const struct bench_case *what);
+void bench_turns_destroy(struct bench_turns *turns);
+// Turns tokens `begin` to `end` of both tensors.
+void bench_turns_run(const struct bench_turns *turns, rope2d_pairing pairing, uint32_t variant,
+                     unsigned char *q, unsigned char *k, uint64_t begin, uint64_t end);
+
+#endif
