@@ -92,17 +92,25 @@ const rope2d_turn_kernel *rope2d_vector_choose(const rope2d_pattern *pattern, ro
     return best;
 }
 
-static void add_step_at(rope2d_vector *v, uint32_t source, uint32_t at) {
-    v->steps[v->step_count++] = (rope2d_entries){source, at, 1};
+// Behind those of the last place where they follow them, or else in a place of their own. Returns how many
+// places there are then.
+static uint32_t append(rope2d_entries *places, uint32_t count, uint32_t source, uint32_t at, uint32_t size) {
+    rope2d_entries *last = &places[count];
+    if (count > 0 && last[-1].source == source && last[-1].at + last[-1].count * size == at) {
+        last[-1].count++;
+        return count;
+    }
+    *last = (rope2d_entries){source, at, 1};
+    return count + 1;
 }
 
-// Behind those of the last place where it is.
+static void add_step_at(rope2d_vector *v, uint32_t source, uint32_t at) {
+    v->step_places = append(v->steps, v->step_places, source, at, 2 * v->kernel->pairs);
+    v->step_count++;
+}
+
 static void add_mixed(rope2d_vector *v, uint32_t source, uint32_t at) {
-    rope2d_entries *last = &v->mixed[v->mixed_places];
-    if (v->mixed_places > 0 && last[-1].source == source && last[-1].at + last[-1].count * 2 == at)
-        last[-1].count++;
-    else
-        v->mixed[v->mixed_places++] = (rope2d_entries){source, at, 1};
+    v->mixed_places = append(v->mixed, v->mixed_places, source, at, 2);
     v->mixed_count++;
 }
 

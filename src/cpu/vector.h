@@ -11,7 +11,7 @@
 typedef struct rope2d_entries {
     uint32_t source; // ROPE2D_MIXED, or from ROPE2D_FIRST_ROW on, which of a token's rows
     uint32_t at;     // in fp32
-    uint32_t count;  // of pairs, or 1 step
+    uint32_t count;  // of pairs, or of steps, that follow one another
 } rope2d_entries;
 
 #define ROPE2D_MIXED     0
@@ -34,10 +34,11 @@ typedef struct rope2d_pass {
 typedef struct rope2d_vector {
     const rope2d_turn_kernel *kernel;
     rope2d_block *blocks;
-    rope2d_entries *steps; // [step_count], of all blocks
+    rope2d_entries *steps; // [step_places], of all blocks
     rope2d_entries *mixed; // the pairs of steps that several axes turn
     rope2d_pass *passes;
     uint32_t block_count;
+    uint32_t step_places;
     uint32_t step_count;
     uint32_t mixed_count;
     uint32_t mixed_places;

@@ -41,11 +41,15 @@ static inline const float *rope2d_row_at(const rope2d_rows *table, int32_t row) 
 // where the next one's is.
 static inline rope2d_pair_entry *rope2d_table_point(const rope2d_vector *v, const float **sources,
                                                     const float **to, rope2d_pair_entry *together) {
-    const rope2d_entries *const steps_end = v->steps + v->step_count;
+    const rope2d_entries *const steps_end = v->steps + v->step_places;
+    const size_t size = 2 * (size_t)v->kernel->pairs;
     const rope2d_entries *const mixed_end = v->mixed + v->mixed_places;
     sources[ROPE2D_MIXED] = together->cos_sin;
-    for (const rope2d_entries *step = v->steps; step < steps_end; step++)
-        *to++ = sources[step->source] + step->at;
+    for (const rope2d_entries *steps = v->steps; steps < steps_end; steps++) {
+        const float *from = sources[steps->source] + steps->at;
+        for (uint32_t left = steps->count; left > 0; left--, from += size)
+            *to++ = from;
+    }
     for (const rope2d_entries *pairs = v->mixed; pairs < mixed_end; pairs++) {
         const float *from = sources[pairs->source] + pairs->at;
         uint32_t left = pairs->count;
