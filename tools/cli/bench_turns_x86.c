@@ -133,6 +133,27 @@ enum { MOST_STEPS = 32 };
         }                                                                                                    \
     }
 
+// Of a single head all lo before any hi: each line is read in the order in which they lie.
+FN void halves_in_order(const struct bench_turn_part *part, struct shape shape) {
+    const rope2d_element e = shape.element;
+    const int pairs = shape.dim / 2, size = size_of(e), n = e == ROPE2D_BF16 ? 32 : 16, steps = pairs / n;
+    full_entries kept[MOST_STEPS];
+    __m512 x[MOST_STEPS];
+    for (uint64_t token = part->begin; token < part->end; ++token) {
+        const struct rows rows = rows_of(part, &shape, token);
+        UNROLLED for (int i = 0; i < steps; ++i) kept[i] = full_half_entries(&rows, i * n, e);
+        for (uint32_t t = 0; t < part->tensor_count; ++t) {
+            unsigned char *const lo = part->tensors[t] + token * (uint64_t)(shape.dim * size);
+            unsigned char *const hi = lo + pairs * size;
+            UNROLLED for (int i = 0; i < steps; ++i) x[i] = full_read(lo + i * n * size, e);
+            UNROLLED for (int i = 0; i < steps; ++i) {
+                const int at = i * n * size;
+                full_half_write(lo + at, hi + at, (full_step){x[i], full_read(hi + at, e)}, &kept[i], e);
+            }
+        }
+    }
+}
+
 // Of steps that registers have no room for, half of them for some heads, then the other half.
 #define PAIR_TOKENS(name, T, TAIL, width)                                                                    \
     FN void name(const struct bench_turn_part *part, struct shape shape) {                                   \
@@ -196,6 +217,7 @@ PAIR_TOKENS(pairs_64, full, half, 16)
 TURNS(qwen2vl, 0, 16, 80, 2, {20, 40})
 TURNS(sam2, 0, 1, 256, 2, {64, 128})
 TURNS(sam2, 2048, 1, 256, 2, {64, 128})
+TYPES(sam2, in_order, halves_in_order, 0, 1, 256, 2, {64, 128})
 TURNS(dinov3, 0, 12, 64, 2, {16, 32})
 TURNS(flux, 0, 24, 128, 3, {8, 36, 64})
 TYPES(llama4, half_32, halves_32, 0, 16, 88, 2, {22, 44})
@@ -204,23 +226,14 @@ TYPES(llama4, pair_32, pairs_32, 0, 16, 88, 2, {22, 44})
 TURN(llama4, pair_64, pairs_64, F32, 0, 16, 88, 2, {22, 44})
 TURN(llama4, pair_64, pairs_64, F16, 0, 16, 88, 2, {22, 44})
 
-#define ORDERS(label, tower, name, type, bytes_ahead, heads, dim, pairing)                                   \
-    {                                                                                                        \
-        label ", by tokens",                                                                                 \
-        heads,                                                                                               \
-        dim,                                                                                                 \
-        pairing,                                                                                             \
-        ROPE2D_##type,                                                                                       \
-        false,                                                                                               \
-        tower##_##name##_##type##_##bytes_ahead},                                                            \
-    {                                                                                                        \
-        label ", by tensors", heads, dim, pairing, ROPE2D_##type, true,                                      \
-            tower##_##name##_##type##_##bytes_ahead                                                          \
+#define ORDERS(label, run, type, heads, dim, pairing)                                                        \
+    {label ", by tokens", heads, dim, pairing, type, false, run}, {                                          \
+        label ", by tensors", heads, dim, pairing, type, true, run                                           \
     }
 #define LISTED(label, tower, name, ahead, heads, dim, pairing)                                               \
-    ORDERS(label, tower, name, F32, ahead, heads, dim, pairing),                                             \
-        ORDERS(label, tower, name, F16, ahead, heads, dim, pairing),                                         \
-        ORDERS(label, tower, name, BF16, ahead, heads, dim, pairing)
+    ORDERS(label, tower##_##name##_F32_##ahead, ROPE2D_F32, heads, dim, pairing),                            \
+        ORDERS(label, tower##_##name##_F16_##ahead, ROPE2D_F16, heads, dim, pairing),                        \
+        ORDERS(label, tower##_##name##_BF16_##ahead, ROPE2D_BF16, heads, dim, pairing)
 #define ALL_LISTED(tower, ahead, more, heads, dim)                                                           \
     LISTED("AVX-512, 32 bytes" more, tower, half_32, ahead, heads, dim, ROPE2D_PAIRING_HALF),                \
         LISTED("AVX-512, 64 bytes" more, tower, half_64, ahead, heads, dim, ROPE2D_PAIRING_HALF),            \
@@ -231,13 +244,14 @@ const struct bench_turn_loop bench_turns_x86[] = {
     ALL_LISTED(qwen2vl, 0, "", 16, 80),
     ALL_LISTED(sam2, 0, "", 1, 256),
     ALL_LISTED(sam2, 2048, ", fetched ahead", 1, 256),
+    LISTED("AVX-512, 64 bytes, lo before hi", sam2, in_order, 0, 1, 256, ROPE2D_PAIRING_HALF),
     ALL_LISTED(dinov3, 0, "", 12, 64),
     ALL_LISTED(flux, 0, "", 24, 128),
     LISTED("AVX-512, 32 bytes", llama4, half_32, 0, 16, 88, ROPE2D_PAIRING_HALF),
     LISTED("AVX-512, 64 bytes", llama4, half_64, 0, 16, 88, ROPE2D_PAIRING_HALF),
     LISTED("AVX-512, 32 bytes", llama4, pair_32, 0, 16, 88, ROPE2D_PAIRING_INTERLEAVED),
-    ORDERS("AVX-512, 64 bytes", llama4, pair_64, F32, 0, 16, 88, ROPE2D_PAIRING_INTERLEAVED),
-    ORDERS("AVX-512, 64 bytes", llama4, pair_64, F16, 0, 16, 88, ROPE2D_PAIRING_INTERLEAVED),
+    ORDERS("AVX-512, 64 bytes", llama4_pair_64_F32_0, ROPE2D_F32, 16, 88, ROPE2D_PAIRING_INTERLEAVED),
+    ORDERS("AVX-512, 64 bytes", llama4_pair_64_F16_0, ROPE2D_F16, 16, 88, ROPE2D_PAIRING_INTERLEAVED),
 };
 const uint32_t bench_turns_x86_count = sizeof bench_turns_x86 / sizeof *bench_turns_x86;
 
