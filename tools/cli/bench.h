@@ -83,8 +83,9 @@ struct bench_case {
 
 // Ways to move the bytes of q and k, in place where they are multiplied. A limit does what a rotation cannot
 // do without: the loads, the conversion to f32 and back, two multiplications and an addition, the stores, and
-// of a single head as many bytes of table; but it turns nothing. Where it costs something, those of
-// interleaved pairs exchange neighbours.
+// of a single head as many bytes of table; but it turns nothing. Where it costs something, one of interleaved
+// pairs exchanges neighbours. In place a turn that was compiled for the tower is the limit, where there is
+// one.
 enum bench_move {
     BENCH_DRIVER_COPY,
     BENCH_COPY,
