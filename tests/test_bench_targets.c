@@ -209,6 +209,9 @@ static void check_own_limits(void) {
                   in_place, (int)bench_limit_of(&group, row));
         }
     CHECK(bench_of_limit(&group, row) == 0.75, "with one: %g of the limit", bench_of_limit(&group, row));
+    row->timing.host.median = 2.5;
+    CHECK(bench_limit_of(&group, row) == BENCH_LIMIT_IN, "faster than a turn: move %d",
+          (int)bench_limit_of(&group, row));
 }
 
 // The row that is farthest from the target need not be the one that is farthest from its limit.

@@ -61,12 +61,13 @@ static void draw_spec(struct scene *s, const rope2d_turn_kernel *kernel) {
         spec->rotary_dim = 2 * kernel->pairs * (1 + below(MAX_PAIRS / kernel->pairs));
         spec->head_dim = spec->rotary_dim + below(MAX_DIM - spec->rotary_dim + 1) % GAP;
     }
-    if (kernel->lengths != 0 && below(8)) { // the last step may overlap
+    if (kernel->lengths != 0 && below(8)) { // the last step may overlap, but for wide ones
         uint32_t fewer = below(kernel->block_steps);
         while (!(kernel->lengths >> fewer & 1))
             fewer = below(kernel->block_steps);
         const uint32_t block = (kernel->block_steps - fewer) * kernel->pairs;
-        spec->rotary_dim = 2 * (block * (1 + below(MAX_PAIRS / block)) - below(kernel->pairs));
+        spec->rotary_dim =
+            2 * (block * (1 + below(MAX_PAIRS / block)) - (kernel->bytes == 64 ? 0 : below(kernel->pairs)));
         spec->head_dim = spec->rotary_dim + below(MAX_DIM - spec->rotary_dim + 1) % GAP;
     }
     spec->rotary_begin = below(spec->head_dim - spec->rotary_dim + 1);

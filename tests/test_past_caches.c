@@ -30,7 +30,8 @@ static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *typ
                             unsigned char *from, unsigned char *to) {
     const uint32_t count = place == FIRST_IN_PLACE ? 3 : 2;
     const uint32_t dim = types->spec->head_dim;
-    const uint64_t tokens = (uint64_t)TOKENS * CHANNELS / heads.first / dim;
+    const uint64_t room = (uint64_t)TOKENS * CHANNELS / heads.first / dim;
+    const uint64_t tokens = room < TOKENS ? room : TOKENS;
     static float yx[TOKENS][2];
     for (int t = 0; t < TOKENS; t++) {
         yx[t][0] = (float)(t / COLUMNS);
@@ -126,7 +127,10 @@ int main(void) {
         cpu->ahead = (rope2d_ahead){0, 0, false};
         compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
         compare_all(device, portable, (counts){8, 8}, CHANNELS / 2, memory);
-        compare_all(device, portable, (counts){8, 8}, CHANNELS * 5 / 16, memory); // has a kernel for this
+        // Heads that have a kernel for this.
+        compare_all(device, portable, (counts){8, 8}, CHANNELS * 5 / 16, memory);
+        compare_all(device, portable, (counts){8, 5}, CHANNELS / 4, memory);
+        compare_all(device, portable, (counts){1, 1}, CHANNELS / 4, memory);
         cpu->ahead = (rope2d_ahead){0, 2048, true};
         compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
         compare_all(device, portable, (counts){2, 2}, CHANNELS, memory);

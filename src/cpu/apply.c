@@ -172,16 +172,16 @@ void rope2d_cpu_job_fill(job *j) {
     j->head_bytes = pattern->head_dim * rope2d_element_size(plan->out);
     j->streams = j->vector && is_past_caches(j);
     const rope2d_checked_tensor *first = &j->work->tensors[0];
-    if (j->vector && j->vector->past && (j->work->single_only || (j->streams && first->in_place)))
-        j->vector = j->vector->past;
     const uint64_t tokens = tokens_of(j->work);
+    const bool is_few = j->heads <= FEW_HEADS * tokens;
+    if (j->vector && j->vector->past && (j->work->single_only || (j->streams && first->in_place && !is_few)))
+        j->vector = j->vector->past;
     if (j->vector && !j->is_small) // the portable path serves devices of other backends as well
         j->ahead = ((const rope2d_cpu *)plan->device->impl)->ahead;
     // What is streamed is in order where one tensor follows the other. Elsewhere a token's table is found
     // once for all tensors.
     const bool is_little = (uint64_t)first->heads * j->head_bytes <= IN_TURNS_BYTES;
     const bool is_short = rope2d_element_size(plan->in) == 2;
-    const bool is_few = j->heads <= FEW_HEADS * tokens;
     j->aliases = alias(j->work);
     j->in_turns = (j->ahead.heads > 0 || ((is_short || is_little) && !j->aliases)) &&
                   (!j->streams || first->in_place) && first->in.head_stride <= first->in.token_stride;

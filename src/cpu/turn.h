@@ -65,7 +65,7 @@ typedef struct rope2d_turn_kernel {
     uint8_t pairs;       // of a step, the least that a run must have
     uint8_t bytes;       // from a step to the next
     uint8_t block_steps; // at most
-    uint8_t lengths;     // bit i: it knows blocks of i steps less; 0: all up to block_steps
+    uint8_t lengths;     // bit i: it knows blocks of block_steps - i; 0: all up to block_steps
     bool shares : 1;     // knows blocks that are shared
     bool is_few : 1; // turn_few_tmpl.h's: `inner` is 1 or 2, a block is all steps that one axis turns, with
                      // one table, and none overlap

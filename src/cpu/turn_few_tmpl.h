@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The loops of one kernel for few heads, a part of turn_tmpl.h: where a table turns one head or two, keeping
-// it in registers over a block's steps costs more than it saves. Both take one step after the other, and are
-// read before either is written: one head is both.
+// it in registers over a block's steps costs more than it saves. Both take one step after the other, and but
+// for turn->follows are read before either is written: one head is both.
 
 // Every token, block by block.
 #define BLOCKS(ask, turn_step)                                                                               \

@@ -9,9 +9,10 @@
 //     IS_FEW            1 for few heads: then the loops are turn_few_tmpl.h's, without STEPS
 //     FOLLOWS           where such a kernel, of steps of one line, knows turn->follows: HALVES_FOLLOW, or
 //                       PAIRS_FOLLOW of pairs side by side
-//     STEPS             as many steps' cosines and sines as registers have room for, 2 to 6
-//     LEAST_STEPS       where it is there, the kernel knows few numbers of steps alone: 2 with STEPS 2 or 4,
-//                       or 6 with STEPS 8, these two, 8 with STEPS 11 8, 10 and 11
+//     STEPS             as many steps' cosines and sines as registers have room for
+//     LEAST_STEPS       where it is there, the kernel knows some numbers of steps alone: 2 with STEPS 2; 2
+//     and 4
+//                       (LEAST_STEPS 2, STEPS 4); 6 and 8 (6, 8); 8, 10 and 11 (8, 11)
 //     PAIRS             of a step
 //     ENTRY, SPLIT(at)  what a step keeps in registers of the (cos, sin) of its pairs, from `at` on, and how
 //     READ(i, at)       declares what step i reads from byte `at` of in on
@@ -130,7 +131,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
             TABLE(10)
 #endif
             // All heads of a tensor, in loops that do nothing else: each instruction counts there, also where
-            // memory is waited for.
+            // memory is waited for. Where lines are asked for, a head at a time.
             for (uint32_t rest = heads; rest > 0;) {
                 uint32_t n = rest > second ? rest - second : rest;
 #if HAS_AHEAD

@@ -8,8 +8,8 @@
 
 // More pairs would need more room on the stack of a task.
 #define MAX_PAIRS 256
-// Of heads that kernel_past is for: of pairs side by side 44 are faster there and 64 slower, of halves 32 and
-// 64.
+// Of heads that kernel_past is for, between what was measured: of pairs side by side 44 are faster there and
+// 64 slower, of halves 32 and 64.
 #define MOST_PAIRS_PAST  48
 #define MOST_HALVES_PAST 32
 
@@ -31,6 +31,8 @@ static bool has_blocks(const rope2d_turn_kernel *kernel, uint32_t pairs) {
     const uint32_t blocks = (steps + kernel->block_steps - 1) / kernel->block_steps;
     if (kernel->lengths == 0 || blocks == 0)
         return true;
+    if (kernel->bytes == ROPE2D_STREAM_LINE && pairs % kernel->pairs != 0)
+        return false; // what overlaps by so much is slow
     const uint32_t shortest = steps / blocks;
     const uint32_t longest = (steps + blocks - 1) / blocks;
     return (kernel->lengths >> (kernel->block_steps - shortest) &
@@ -264,9 +266,10 @@ static const rope2d_turn_kernel *kernel_past(const rope2d_vector *vector, const 
 
 rope2d_status rope2d_vector_add_others(rope2d_vector *vector, const rope2d_pattern *pattern, rope2d_isa isa,
                                        bool asks, const rope2d_host *host) {
-    const rope2d_turn_kernel *kernel = asks ? NULL : kernel_past(vector, pattern);
-    if (kernel)
-        ROPE2D_TRY(create(&vector->past, kernel, pattern, host));
+    const rope2d_turn_kernel *const past = asks ? NULL : kernel_past(vector, pattern);
+    const rope2d_turn_kernel *kernel;
+    if (past)
+        ROPE2D_TRY(create(&vector->past, past, pattern, host));
     for (uint32_t i = 0; (kernel = rope2d_turn_kernel_at(i)) != NULL; i++)
         if (kernel->is_few && kernel->isa <= isa && kernel->element == vector->kernel->element &&
             rope2d_vector_suits(kernel, pattern))

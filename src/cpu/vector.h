@@ -52,7 +52,8 @@ typedef struct rope2d_vector {
     uint32_t row_pairs;
     // Of a kernel for two tensors of one head each, with the same pairs; NULL: this one is.
     struct rope2d_vector *few;
-    struct rope2d_vector *past; // the same of one for tensors in place that are larger than the last cache
+    // Of AVX2's kernel, for tensors in place that are larger than the last cache; NULL: this one is.
+    struct rope2d_vector *past;
 } rope2d_vector;
 
 // The widest kernel up to `isa` that a pattern suits; NULL where the portable path is all there is.

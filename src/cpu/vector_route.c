@@ -72,8 +72,9 @@ static void ask_ahead(const rope2d_tile *tile, rope2d_route *route) {
     rope2d_turn *t = &route->turn;
     t->fetched = (ptrdiff_t)job->vector->fetched;
     t->ahead = (ptrdiff_t)job->ahead.heads;
-    t->follows = job->ahead.follows && tile->is_joined &&
-                 (job->streams || job->vector->kernel->pairing == ROPE2D_KERNEL_HALF);
+    t->follows =
+        job->ahead.follows && tile->is_joined &&
+        ((job->streams && route->tensor->in_place) || job->vector->kernel->pairing == ROPE2D_KERNEL_HALF);
     if (!t->in_order) {
         const uint64_t tokens =
             route->singly ? tile->room : job->ahead.heads / ((uint64_t)job->head_bytes * t->inner);

@@ -90,7 +90,7 @@ uint64_t bench_bytes(const struct bench_case *what) {
            rope2d_element_size(what->element);
 }
 
-static uint64_t columns_of(uint64_t tokens) {
+uint64_t bench_columns_of(uint64_t tokens) {
     uint64_t columns = 1;
     while (columns * columns < tokens)
         columns *= 2;
@@ -98,7 +98,7 @@ static uint64_t columns_of(uint64_t tokens) {
 }
 
 uint64_t bench_table_floats(const struct bench_case *what) {
-    uint64_t most = columns_of(what->tokens) * what->tower->head_dim, floats = 1024;
+    uint64_t most = bench_columns_of(what->tokens) * what->tower->head_dim, floats = 1024;
     if (what->tower->form == BENCH_MIXED)
         most = what->tokens * what->tower->heads * what->tower->head_dim;
     else if (what->tower->heads > 1)
@@ -202,7 +202,7 @@ void bench_spec_fill(const struct bench_tower *tower, rope2d_pairing pairing, st
 
 float *bench_coordinates(const struct bench_tower *tower, uint64_t tokens) {
     float *coordinates = malloc((size_t)tokens * tower->axes * sizeof *coordinates);
-    uint64_t columns = columns_of(tokens);
+    uint64_t columns = bench_columns_of(tokens);
     for (uint64_t token = 0; coordinates && token < tokens; ++token) {
         float *at = coordinates + token * tower->axes;
         at[0] = 0; // of an image the one frame, where the tower counts frames

@@ -21,6 +21,9 @@ uint64_t bench_bytes(const struct bench_case *what);
 // share what they have read.
 uint64_t bench_table_floats(const struct bench_case *what);
 
+// Of the grid that tokens are, a power of two.
+uint64_t bench_columns_of(uint64_t tokens);
+
 // Elements `first` on of q and k, q first: random in every bit that leaves them normal numbers of modest
 // size.
 void bench_fill(void *data, rope2d_element element, uint64_t first, uint64_t count);

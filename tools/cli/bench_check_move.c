@@ -29,7 +29,7 @@ static int prepare(struct bench_engine *engine, uint32_t set, const struct piece
                   : engine->ops->write(engine, set, BENCH_IN, piece->at, piece->bytes, piece->expected);
 }
 
-// A scale multiplies f32 whatever the type, a limit what the elements are; both by -1.
+// A scale multiplies f32 whatever the type, a limit or a turn what the elements are; all by -1.
 static void negate(enum bench_move move, rope2d_element element, const struct piece *piece) {
     bool is_wide = move == BENCH_SCALE || element == ROPE2D_F32;
     uint64_t step = is_wide ? 4 : 2;

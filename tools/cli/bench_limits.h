@@ -50,7 +50,8 @@ struct bench_limit_loop {
 };
 
 // Those that this processor has, at most BENCH_CANDIDATES. Only f16 has some that exchange: other types hide
-// it behind the memory, or have pairs in a word.
+// it behind the memory, or have pairs in a word. The bench asks for those out of place: in place there are
+// turns.
 uint32_t bench_limit_loops(rope2d_element element, bool in_place, bool exchanges,
                            const struct bench_limit_loop **loops);
 

@@ -61,13 +61,18 @@ const struct bench_baseline *bench_baseline_of(const struct bench_group *group, 
     return move == BENCH_DRIVER_COPY ? &group->driver_copy : &best->variants[best->best];
 }
 
+// A turn that the rotation is faster than, by more than a row may be slower than its limit, shows no limit.
+static const double NO_LIMIT = 1 / 0.95;
+
 enum bench_move bench_limit_of(const struct bench_group *group, const struct bench_row *row) {
     bool is_half = row->pairing == ROPE2D_PAIRING_HALF;
-    enum bench_move own = !row->in_place ? BENCH_LIMIT_OUT_EXCHANGED
-                          : is_half      ? BENCH_TURN_HALF
-                                         : BENCH_TURN_INTERLEAVED;
-    bool is_own = (row->in_place || !is_half) && bench_baseline_of(group, own)->timing.runs > 0;
-    return is_own ? own : row->in_place ? BENCH_LIMIT_IN : BENCH_LIMIT_OUT;
+    enum bench_move turn = is_half ? BENCH_TURN_HALF : BENCH_TURN_INTERLEAVED;
+    if (row->in_place && bench_baseline_of(group, turn)->timing.runs > 0 &&
+        bench_of(group, turn, row) <= NO_LIMIT)
+        return turn;
+    if (!row->in_place && !is_half && bench_baseline_of(group, BENCH_LIMIT_OUT_EXCHANGED)->timing.runs > 0)
+        return BENCH_LIMIT_OUT_EXCHANGED;
+    return row->in_place ? BENCH_LIMIT_IN : BENCH_LIMIT_OUT;
 }
 
 double bench_of(const struct bench_group *group, enum bench_move move, const struct bench_row *row) {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_cases.h"
+
 enum { LINE = 64, FLOATS_OF_LINE = LINE / sizeof(float) };
 
 static void take_loops(struct bench_turns *turns, const struct bench_case *what) {
@@ -31,14 +33,12 @@ static void fill_rows(struct bench_turns *turns, const struct bench_case *what, 
 
 bool bench_turns_create(struct bench_turns *turns, const struct bench_case *what) {
     const struct bench_tower *tower = what->tower;
-    uint64_t columns = 1;
+    const uint64_t columns = bench_columns_of(what->tokens);
     void *memory = NULL;
     *turns = (struct bench_turns){0};
     take_loops(turns, what);
     if (turns->counts[0] + turns->counts[1] == 0)
         return true;
-    while (columns * columns < what->tokens)
-        columns *= 2;
     turns->stride = (tower->head_dim + FLOATS_OF_LINE - 1) / FLOATS_OF_LINE * FLOATS_OF_LINE;
     turns->floats = turns->stride * columns;
     turns->rows = malloc((size_t)what->tokens * tower->axes * sizeof *turns->rows);

@@ -27,11 +27,12 @@ FN REAL T(load)(const void *p) {
 
 // The entries of WIDTH / 2 pairs from `pair` on, of the rows of one axis, or of two.
 FN REAL T(pick)(const struct rows *rows, int pair) {
-    const int last = pair + WIDTH / 2 - 1, first_axis = axis_of(rows, pair), axis = axis_of(rows, last);
+    const int first = axis_of(rows, pair), axis = axis_of(rows, pair + WIDTH / 2 - 1);
     const REAL entries = V(loadu_ps)(rows->of[axis] + 2 * pair);
-    const unsigned others = (1u << 2 * (rows->ends[first_axis] - pair)) - 1;
-    return first_axis == axis ? entries
-                              : V(mask_loadu_ps)(entries, (MASK)others, rows->of[first_axis] + 2 * pair);
+    if (first == axis)
+        return entries;
+    const unsigned others = (1u << 2 * (rows->ends[first] - pair)) - 1;
+    return V(mask_loadu_ps)(entries, (MASK)others, rows->of[first] + 2 * pair);
 }
 
 FN REAL T(chosen)(REAL a, REAL b, int odd) {

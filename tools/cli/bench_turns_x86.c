@@ -154,7 +154,8 @@ FN void halves_in_order(const struct bench_turn_part *part, struct shape shape) 
     }
 }
 
-// Of steps that registers have no room for, half of them for some heads, then the other half.
+// What steps leave is half a step, or nothing, as where there are two blocks; heads are multiples of four
+// there. Of steps that registers have no room for, half of them for some heads, then the other half.
 #define PAIR_TOKENS(name, T, TAIL, width)                                                                    \
     FN void name(const struct bench_turn_part *part, struct shape shape) {                                   \
         const rope2d_element e = shape.element;                                                              \
