@@ -34,7 +34,12 @@ static inline uint64_t rope2d_sum(uint64_t a, uint64_t b) {
 
 // The product, or UINT64_MAX where it is more.
 static inline uint64_t rope2d_product(uint64_t a, uint64_t b) {
+#if defined(__GNUC__)
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+#else
     return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+#endif
 }
 
 // Zeroed memory, aligned to 64 bytes; NULL when there is none, when the size overflows, or for 0 bytes.

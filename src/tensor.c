@@ -63,12 +63,12 @@ static rope2d_status check_strides(const checker *c, region *r, const rope2d_vie
             r->dimensions[i] = (extent){1, 0};
             continue;
         }
-        const uint64_t stride = (uint64_t)strides[i];
-        if (stride > (MAX_REACH - r->reach) / element ||
-            (stride > 0 && counts[i] - 1 > (MAX_REACH - r->reach) / (stride * element)))
+        const uint64_t stride = rope2d_product((uint64_t)strides[i], element);
+        const uint64_t more = rope2d_product(counts[i] - 1, stride);
+        if (more > MAX_REACH - r->reach)
             return too_far(c, r, fields[i], strides[i], counts[i]);
-        r->dimensions[i] = (extent){counts[i], stride * element};
-        r->reach += (counts[i] - 1) * stride * element;
+        r->dimensions[i] = (extent){counts[i], stride};
+        r->reach += more;
     }
     return ROPE2D_OK;
 }
@@ -207,18 +207,19 @@ static bool same_place(const region *a, const region *b) {
     if (a->address != b->address)
         return false;
     for (int i = 0; i < 3; i++) {
-        if (a->dimensions[i].stride / a->element != b->dimensions[i].stride / b->element)
+        if (a->dimensions[i].stride * b->element != b->dimensions[i].stride * a->element)
             return false;
     }
     return true;
 }
 
 static rope2d_span span_of(const region *r) {
+    const uint32_t shift = r->element / 2; // of 2 bytes or 4: no division, of which a small apply feels each
     return (rope2d_span){
         .first = (unsigned char *)r->address,
-        .batch_stride = (int64_t)(r->dimensions[0].stride / r->element),
-        .token_stride = (int64_t)(r->dimensions[1].stride / r->element),
-        .head_stride = (int64_t)(r->dimensions[2].stride / r->element),
+        .batch_stride = (int64_t)(r->dimensions[0].stride >> shift),
+        .token_stride = (int64_t)(r->dimensions[1].stride >> shift),
+        .head_stride = (int64_t)(r->dimensions[2].stride >> shift),
     };
 }
 

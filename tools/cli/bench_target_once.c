@@ -140,6 +140,7 @@ static double growth_of(double least, double most) {
 
 static struct growth collect(const struct bench_results *results, const struct bench_group *group,
                              const struct bench_row *like) {
+    const enum bench_move limit = bench_limit_of(group, like); // the same at all sizes
     struct growth growth = {.fewest = UINT64_MAX};
     for (size_t i = 0; i < results->group_count; ++i) {
         const struct bench_group *other = &results->groups[i];
@@ -148,8 +149,7 @@ static struct growth collect(const struct bench_results *results, const struct b
         if (!row)
             continue;
         take(&growth, bench_counted(&row->timing)->median / (double)tokens,
-             bench_counted(&bench_baseline_of(other, bench_limit_of(other, row))->timing)->median /
-                 (double)tokens);
+             bench_counted(&bench_baseline_of(other, limit)->timing)->median / (double)tokens);
         growth.fewest = growth.fewest < tokens ? growth.fewest : tokens;
         growth.greatest = growth.greatest > tokens ? growth.greatest : tokens;
     }
