@@ -95,7 +95,7 @@ static void check_loop(struct scene *s, uint32_t variant) {
     for (int t = 0; t < BENCH_TENSORS; ++t)
         for (size_t h = begin * s->tower->heads; h < end * s->tower->heads; ++h)
             turn_head(s, s->expected[t], h / s->tower->heads, h * s->tower->head_dim);
-    bench_turns_run(&s->turns, s->pairing, variant, s->found[0], s->found[1], begin, end);
+    bench_turns_run(&s->turns, s->pairing, variant, s->found, begin, end);
     for (int t = 0; t < BENCH_TENSORS; ++t)
         CHECK(memcmp(s->found[t], s->expected[t], s->bytes + GUARD) == 0, "%s, pairing %d, type %d, %s: %c",
               s->tower->name, (int)s->pairing, (int)s->element, loop->name, "qk"[t]);

@@ -301,8 +301,9 @@ static void move_range(const struct moving *moving, uint64_t begin, uint64_t end
 
 static void turn_part(void *data, uint32_t index) {
     const struct moving *moving = data;
-    bench_turns_run(&moving->cpu->turns, bench_turn_pairing(moving->move), moving->variant, moving->in,
-                    moving->in + moving->bytes / BENCH_TENSORS + APART,
+    unsigned char *const tensors[BENCH_TENSORS] = {moving->in,
+                                                   moving->in + moving->bytes / BENCH_TENSORS + APART};
+    bench_turns_run(&moving->cpu->turns, bench_turn_pairing(moving->move), moving->variant, tensors,
                     moving->tokens * index / moving->tasks, moving->tokens * (index + 1) / moving->tasks);
 }
 

@@ -61,14 +61,21 @@ void bench_turns_destroy(struct bench_turns *turns) {
 }
 
 void bench_turns_run(const struct bench_turns *turns, rope2d_pairing pairing, uint32_t variant,
-                     unsigned char *q, unsigned char *k, uint64_t begin, uint64_t end) {
+                     unsigned char *const tensors[BENCH_TENSORS], uint64_t begin, uint64_t end) {
     const struct bench_turn_loop *loop = turns->loops[pairing == ROPE2D_PAIRING_HALF][variant];
-    struct bench_turn_part part = {{q, k},        BENCH_TENSORS, turns->rows, turns->table,
-                                   turns->stride, begin,         end};
+    struct bench_turn_part part = {
+        .tensors = {tensors[0], tensors[1]},
+        .tensor_count = BENCH_TENSORS,
+        .rows = turns->rows,
+        .table = turns->table,
+        .stride = turns->stride,
+        .begin = begin,
+        .end = end,
+    };
     if (loop->by_tensors) {
         part.tensor_count = 1;
         loop->run(&part);
-        part.tensors[0] = k;
+        part.tensors[0] = tensors[1];
     }
     loop->run(&part);
 }

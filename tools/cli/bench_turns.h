@@ -47,8 +47,8 @@ struct bench_turns {
 // False: no memory. Where there are no loops for the case's tower nothing else is there.
 bool bench_turns_create(struct bench_turns *turns, const struct bench_case *what);
 void bench_turns_destroy(struct bench_turns *turns);
-// Turns tokens `begin` to `end` of both tensors.
+// Turns tokens `begin` to `end` of q and k.
 void bench_turns_run(const struct bench_turns *turns, rope2d_pairing pairing, uint32_t variant,
-                     unsigned char *q, unsigned char *k, uint64_t begin, uint64_t end);
+                     unsigned char *const tensors[BENCH_TENSORS], uint64_t begin, uint64_t end);
 
 #endif
