@@ -10,9 +10,8 @@
 //     FOLLOWS           where such a kernel, of steps of one line, knows turn->follows: HALVES_FOLLOW, or
 //                       PAIRS_FOLLOW of pairs side by side
 //     STEPS             as many steps' cosines and sines as registers have room for
-//     LEAST_STEPS       where it is there, the kernel knows some numbers of steps alone: 2 with STEPS 2; 2
-//     and 4
-//                       (LEAST_STEPS 2, STEPS 4); 6 and 8 (6, 8); 8, 10 and 11 (8, 11)
+//     LEAST_STEPS       where it is there, the kernel knows some numbers of steps alone: with LEAST_STEPS and
+//                       STEPS 2 and 2 these, 2 and 4 these, 6 and 8 these, 8 and 11 8, 10 and 11
 //     PAIRS             of a step
 //     ENTRY, SPLIT(at)  what a step keeps in registers of the (cos, sin) of its pairs, from `at` on, and how
 //     READ(i, at)       declares what step i reads from byte `at` of in on

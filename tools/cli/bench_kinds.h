@@ -25,6 +25,7 @@ static inline bool bench_is_turn(enum bench_move move) {
     return move == BENCH_TURN_INTERLEAVED || move == BENCH_TURN_HALF;
 }
 
+// Also of a limit that exchanges neighbours.
 static inline rope2d_pairing bench_turn_pairing(enum bench_move move) {
     return move == BENCH_TURN_HALF ? ROPE2D_PAIRING_HALF : ROPE2D_PAIRING_INTERLEAVED;
 }
