@@ -2,33 +2,13 @@
 //
 // The loops that the bench holds rotations against are turns: with a table of angles they make of q and k
 // what the formula says, bit by bit, and touch nothing else.
+#include "../tools/cli/bench_arithmetic.h"
 #include "../tools/cli/bench_turns.h"
 #include "check.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define uint uint32_t
-#define precise
-#define R_FN              static inline
-#define R_SELECT(c, a, b) ((c) ? (a) : (b))
-#define R_BITS(f)         bits_of(f)
-#define R_FROM_BITS(u)    float_of(u)
-
-static inline uint32_t bits_of(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static inline float float_of(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-#include "../shaders/arithmetic.h"
 
 enum { TOKENS = 23, GUARD = 64 };
 
@@ -45,11 +25,11 @@ static float get(const struct scene *s, const unsigned char *from, size_t at) {
     uint32_t bits = 0;
     size_t size = s->element == ROPE2D_F32 ? 4 : 2;
     memcpy(&bits, from + at * size, size); // little-endian
-    return float_of(r_widen((uint32_t)s->element, bits));
+    return bench_widened(s->element, bits);
 }
 
 static void put(const struct scene *s, unsigned char *to, size_t at, float value) {
-    uint32_t bits = r_narrow((uint32_t)s->element, bits_of(value));
+    uint32_t bits = bench_narrowed(s->element, value);
     memcpy(to + at * (s->element == ROPE2D_F32 ? 4 : 2), &bits, s->element == ROPE2D_F32 ? 4 : 2);
 }
 

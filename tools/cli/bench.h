@@ -208,6 +208,8 @@ const struct bench_spread *bench_counted(const struct bench_timing *timing);
 double bench_rate(const struct bench_group *group, const struct bench_timing *timing);
 // How fast against a baseline: 1 is as fast; 0 where one of them was not measured.
 double bench_ratio(const struct bench_timing *baseline, const struct bench_timing *timing);
+// Of its limit's speed: what explains a miss.
+#define BENCH_NEAR_SPEED 0.95
 // Which limit is a row's.
 enum bench_move bench_limit_of(const struct bench_group *group, const struct bench_row *row);
 // The best of a move's variants.

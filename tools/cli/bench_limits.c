@@ -1,45 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "bench_limits.h"
 
-#include <string.h>
-
-#define uint uint32_t
-#define precise
-#define R_FN              static inline
-#define R_SELECT(c, a, b) ((c) ? (a) : (b))
-#define R_BITS(f)         bits_of(f)
-#define R_FROM_BITS(u)    float_of(u)
-
-static inline uint32_t bits_of(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static inline float float_of(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-#include "../../shaders/arithmetic.h"
-
-static inline float widened(rope2d_element element, uint32_t bits) {
-    return float_of(r_widen((uint32_t)element, bits));
-}
+#include "bench_arithmetic.h"
 
 static inline float turned(float value, float by, float other) {
     return value * by + value * other;
 }
 
-static inline uint32_t narrowed(rope2d_element element, float value) {
-    return r_narrow((uint32_t)element, bits_of(value));
-}
-
 // In C, as the compiler likes it: `block` elements at a time, and what is left one by one. In place there is
 // one pointer, lest the compiler believe in two that overlap. With a table as many of k follow those of q.
 #define TURN(element, has_table, i, j)                                                                       \
-    narrowed(element, turned(widened(element, from[(i) + (j)]), by[(has_table) ? (j) : 0], other))
+    bench_narrowed(element, turned(bench_widened(element, from[(i) + (j)]), by[(has_table) ? (j) : 0], other))
 // NOLINTBEGIN(bugprone-macro-parentheses): a type takes none.
 #define BLOCK(word, element, i, count, has_table)                                                            \
     do {                                                                                                     \

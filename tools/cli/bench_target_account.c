@@ -8,7 +8,7 @@
 #include "bench_time.h"
 
 // A row is as fast as its limit if it has this much of its speed, or takes this much of its time.
-static const double NEAR_SPEED = 0.95, NEAR_TIME = 1.05;
+static const double NEAR_TIME = 1.05;
 
 void bench_account_begin(struct bench_account *account, size_t most_rows) {
     struct bench_target *target = account->target;
@@ -30,7 +30,7 @@ static bool is_explained(const struct bench_account *account, double value, doub
     if (account->at_most)
         return account->base + value <= NEAR_TIME * (account->base + reached) ||
                (account->limit_is_part && meets(account, value - reached));
-    return value >= NEAR_SPEED * reached;
+    return value >= BENCH_NEAR_SPEED * reached;
 }
 
 // How many times as slow as its limit; where none was measured, as the target.

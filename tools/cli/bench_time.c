@@ -62,7 +62,7 @@ const struct bench_baseline *bench_baseline_of(const struct bench_group *group, 
 }
 
 // A turn that the rotation is faster than, by more than a row may be slower than its limit, shows no limit.
-static const double NO_LIMIT = 1 / 0.95;
+static const double NO_LIMIT = 1 / BENCH_NEAR_SPEED;
 
 enum bench_move bench_limit_of(const struct bench_group *group, const struct bench_row *row) {
     bool is_half = row->pairing == ROPE2D_PAIRING_HALF;
