@@ -11,7 +11,7 @@
 //                       PAIRS_FOLLOW of pairs side by side
 //     STEPS             as many steps' cosines and sines as registers have room for
 //     LEAST_STEPS       where it is there, the kernel knows some numbers of steps alone: with LEAST_STEPS and
-//                       STEPS 2 and 2 these, 2 and 4 these, 6 and 8 these, 8 and 11 8, 10 and 11
+//                       STEPS 2 and 2, or 4 and 4, this one; 6 and 8 these; 8 and 11 8, 10 and 11
 //     PAIRS             of a step
 //     ENTRY, SPLIT(at)  what a step keeps in registers of the (cos, sin) of its pairs, from `at` on, and how
 //     READ(i, at)       declares what step i reads from byte `at` of in on
@@ -163,7 +163,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
                     HEADS(STEP(0) LAST_TWO(1, 2))
                     break;
 #endif
-#if STEPS > 3 && LEAST_STEPS <= 2
+#if STEPS > 3 && LEAST_STEPS <= 4
                 case 4:
                     HEADS(STEP(0) STEP(1) LAST_TWO(2, 3))
                     break;
