@@ -124,17 +124,19 @@ int main(void) {
         rope2d_cpu *cpu = device->impl;
         compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
         cpu->last_cache = 512 << 10;
-        cpu->ahead = (rope2d_ahead){0, 0, false};
+        cpu->ahead = (rope2d_ahead){.heads = 0};
         compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
         compare_all(device, portable, (counts){8, 8}, CHANNELS / 2, memory);
         // Heads that have a kernel for this.
         compare_all(device, portable, (counts){8, 8}, CHANNELS * 5 / 16, memory);
         compare_all(device, portable, (counts){8, 5}, CHANNELS / 4, memory);
         compare_all(device, portable, (counts){1, 1}, CHANNELS / 4, memory);
-        cpu->ahead = (rope2d_ahead){0, 2048, true};
+        cpu->ahead = (rope2d_ahead){.few = 2048, .follows = true};
         compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
         compare_all(device, portable, (counts){2, 2}, CHANNELS, memory);
-        cpu->ahead = (rope2d_ahead){2816, 2816, false};
+        cpu->ahead.past = 2816;
+        compare_all(device, portable, (counts){8, 8}, CHANNELS * 5 / 16, memory);
+        cpu->ahead = (rope2d_ahead){.heads = 2816, .past = 2816, .few = 2816};
         compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
         compare_all(device, portable, (counts){4, 4}, CHANNELS / 4, memory);
         for (uint32_t others = 2; others <= 8; others += 3)
