@@ -142,12 +142,8 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
                 rest -= n;
                 UNKNOWN(steps)
                 switch (steps) {
-#if LEAST_STEPS <= 1
-                case 1:
-                    HEADS(READ(0, last) WRITE(0, last))
-                    break;
-#endif
 #if LEAST_STEPS <= 2
+                case 1: // twice the same: heads so small are rare, and a loop of their own takes room
                 case 2:
                     HEADS(LAST_TWO(0, 1))
                     break;
