@@ -223,7 +223,10 @@ typedef struct rope2d_work {
     uint64_t tokens;
     uint32_t tensor_count;
     const rope2d_checked_tensor *tensors;
-    bool single_only; // never wide units, and the CPU as past its caches: the self-test looks at both
+    // Of the self-test, which looks at both: never wide units, and the CPU as past its caches in place; as
+    // past them elsewhere.
+    bool single_only;
+    bool streams;
 } rope2d_work;
 
 // Refuses what must not run: sizes, strides, overlaps, heads. Fills `tensors` with those that have heads, at

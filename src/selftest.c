@@ -143,6 +143,7 @@ static rope2d_status apply(const test *t, rope2d_apply_fn *by, unsigned char *ou
         .tensor_count = 1,
         .tensors = &tensor,
         .single_only = single,
+        .streams = !single,
     };
     return by(t->plan, &t->probe.positions, &work);
 }

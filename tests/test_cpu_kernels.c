@@ -19,7 +19,8 @@
 #define MAX_BATCH  2
 #define MAX_AXES   3
 #define GAP        9
-#define BYTES      ((MAX_DIM + GAP) * MAX_HEADS * (MAX_TOKENS + 1) * MAX_BATCH * 4)
+#define ALIGNED    16 // what lies apart is a multiple, where a kernel streams
+#define BYTES      ((MAX_DIM + ALIGNED * GAP) * MAX_HEADS * (MAX_TOKENS + 1) * MAX_BATCH * 4)
 
 static uint64_t seed;
 static uint64_t drawn;
@@ -40,8 +41,8 @@ struct scene {
     rope2d_checked_tensor tensor;
 };
 
-static unsigned char input[BYTES + 64];
-static unsigned char outputs[2][BYTES + 64]; // of the kernel and of the portable path
+static unsigned char input[BYTES + 64 * ALIGNED];
+static _Alignas(64) unsigned char outputs[2][BYTES + 64 * ALIGNED]; // of the kernel and of the portable path
 
 static const char *name_of(const rope2d_turn_kernel *kernel) {
     static char name[ROPE2D_KERNEL_NAME];
@@ -61,6 +62,10 @@ static void draw_spec(struct scene *s, const rope2d_turn_kernel *kernel) {
         spec->rotary_dim = 2 * kernel->pairs * (1 + below(MAX_PAIRS / kernel->pairs));
         spec->head_dim = spec->rotary_dim + below(MAX_DIM - spec->rotary_dim + 1) % GAP;
     }
+    if (kernel->streams && below(8)) {
+        spec->rotary_dim = 2 * kernel->pairs * (1 + below(MAX_PAIRS / kernel->pairs));
+        spec->head_dim = spec->rotary_dim + 8 * below((MAX_DIM - spec->rotary_dim) / 8 + 1) % (8 * GAP);
+    }
     if (kernel->lengths != 0 && below(8)) { // the last step may overlap, but for wide ones
         uint32_t fewer = below(kernel->block_steps);
         while (!(kernel->lengths >> fewer & 1))
@@ -71,6 +76,8 @@ static void draw_spec(struct scene *s, const rope2d_turn_kernel *kernel) {
         spec->head_dim = spec->rotary_dim + below(MAX_DIM - spec->rotary_dim + 1) % GAP;
     }
     spec->rotary_begin = below(spec->head_dim - spec->rotary_dim + 1);
+    if (kernel->streams && below(8))
+        spec->rotary_begin -= spec->rotary_begin % 8;
     spec->pairing = ROPE2D_PAIRING_INTERLEAVED;
     if (kernel->pairing == ROPE2D_KERNEL_HALF)
         spec->pairing = below(2) ? ROPE2D_PAIRING_HALF : ROPE2D_PAIRING_SEGMENT_HALF;
@@ -107,11 +114,12 @@ static void draw_spec(struct scene *s, const rope2d_turn_kernel *kernel) {
 
 static void draw_tensor(struct scene *s, const rope2d_turn_kernel *kernel) {
     const uint32_t element = rope2d_element_size(kernel->element);
-    const int64_t dim = s->spec.head_dim + below(2) * below(GAP);
+    const uint32_t unit = kernel->streams ? ALIGNED / element : 1;
+    const int64_t dim = (s->spec.head_dim + unit - 1) / unit * unit + below(2) * unit * below(GAP);
     const bool tokens_apart = below(2) != 0;
-    rope2d_span span = {.first = input + element * below(8)};
+    rope2d_span span = {.first = input + (size_t)element * unit * below(8)};
     span.head_stride = tokens_apart ? dim : dim * (int64_t)s->tokens;
-    span.token_stride = tokens_apart ? dim * s->heads + below(2) * below(GAP) : dim;
+    span.token_stride = tokens_apart ? dim * s->heads + below(2) * unit * below(GAP) : dim;
     span.batch_stride =
         tokens_apart ? span.token_stride * (int64_t)s->tokens : dim * (int64_t)s->tokens * s->heads;
     s->tensor = (rope2d_checked_tensor){.heads = s->heads, .in_place = s->in_place, .in = span, .out = span};
@@ -261,9 +269,9 @@ static bool try_seed(rope2d_device *device, const rope2d_turn_kernel *kernel) {
     drawn = 0;
     s.heads = kernel->is_few && below(2) ? 2 : 1 + below(MAX_HEADS);
     s.batch = 1 + below(MAX_BATCH);
-    s.in_place = below(2) != 0;
+    s.in_place = below(2) != 0 && !kernel->streams;
     s.is_finite = below(3) != 0;
-    s.is_large = below(2) != 0;
+    s.is_large = below(2) != 0 || kernel->streams;
     static const rope2d_ahead ways[] = {
         {.heads = 0}, {.heads = 320, .few = 320}, {.few = 320, .follows = true}};
     s.ahead = ways[s.is_large ? below(3) : 0];

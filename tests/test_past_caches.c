@@ -3,8 +3,9 @@
 // q and k larger than a core's cache, of one head each, which the CPU turns as one tensor of two heads, of
 // four, and of eight that take several blocks of a kernel; of its own last cache or a small one, past which
 // outputs go; asking for lines ahead or not, as processors do not all do: the bits of the portable path, for
-// a number of tokens that no tile divides and tokens that do not rotate. All in place, all elsewhere, or of
-// three the first in place and both others elsewhere, as a kernel could go on from one to the next.
+// a number of tokens that no tile divides and tokens that do not rotate. All in place, all elsewhere, there
+// also where no vector is aligned, or of three the first in place and both others elsewhere, as a kernel
+// could go on from one to the next.
 #include "apply_once.h"
 #include "check.h"
 #include "cpu/device.h"
@@ -15,7 +16,7 @@
 
 enum { TOKENS = 6143, CHANNELS = 256, COLUMNS = 83, PLACES = 4, TENSORS = 3 };
 
-typedef enum where { ELSEWHERE, IN_PLACE, FIRST_IN_PLACE } where;
+typedef enum where { ELSEWHERE, IN_PLACE, FIRST_IN_PLACE, NOT_ALIGNED, WHERES } where;
 
 // Of one head; several have fewer tokens in the same memory.
 static const size_t tensor_bytes = (size_t)TOKENS * CHANNELS * sizeof(float);
@@ -31,7 +32,7 @@ static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *typ
     const uint32_t count = place == FIRST_IN_PLACE ? 3 : 2;
     const uint32_t dim = types->spec->head_dim;
     const uint64_t room = (uint64_t)TOKENS * CHANNELS / heads.first / dim;
-    const uint64_t tokens = room < TOKENS ? room : TOKENS;
+    const uint64_t tokens = (room < TOKENS ? room : TOKENS) - (place == NOT_ALIGNED);
     static float yx[TOKENS][2];
     for (int t = 0; t < TOKENS; t++) {
         yx[t][0] = (float)(t / COLUMNS);
@@ -51,6 +52,7 @@ static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *typ
             dim};
         tensors[i] = (rope2d_tensor){.heads = i == 0 ? heads.first : heads.others, .in = in, .out = in};
         tensors[i].out.base = place == IN_PLACE || (place == FIRST_IN_PLACE && i == 0) ? from : to;
+        tensors[i].out.offset += place == NOT_ALIGNED ? rope2d_element_size(types->out) : 0;
     }
     const rope2d_apply_params all = {sizeof(all), 1, 0, tokens, count, tensors};
     return apply_once(device, types, &grid, &all);
@@ -68,7 +70,7 @@ static void fill(unsigned char *memory) {
 
 static void compare(rope2d_device *device, rope2d_device *portable, const rope2d_plan_params *types,
                     counts heads, where place, unsigned char *const memory[PLACES]) {
-    static const char *const names[] = {"", ", in place", ", the first in place"};
+    static const char *const names[] = {"", ", in place", ", the first in place", ", not aligned"};
     for (int i = 0; i < PLACES; i++) {
         if (i % 2 == 0)
             fill(memory[i]);
@@ -93,16 +95,18 @@ static void compare_all(rope2d_device *device, rope2d_device *portable, counts h
     const uint32_t pairs = dim / 2;
     for (uint32_t i = 0; i < pairs; i++)
         freqs[(2 * i < pairs ? 0 : pairs) + i] = 1.0f / (float)(i % (pairs / 2) + 1);
-    for (int i = 0; i < 18; i++) {
+    for (int i = 0; i < 6 * WHERES; i++) {
         static const rope2d_element elements[] = {ROPE2D_F32, ROPE2D_F16, ROPE2D_BF16};
         const rope2d_spec spec = {.struct_size = sizeof(spec),
                                   .head_dim = dim,
                                   .axes = 2,
                                   .pairing = i % 2 ? ROPE2D_PAIRING_HALF : ROPE2D_PAIRING_INTERLEAVED,
                                   .freqs = freqs};
-        const rope2d_plan_params types = {
-            .struct_size = sizeof(types), .spec = &spec, .in = elements[i / 6], .out = elements[i / 6]};
-        compare(device, portable, &types, heads, (where)(i / 2 % 3), memory);
+        const rope2d_plan_params types = {.struct_size = sizeof(types),
+                                          .spec = &spec,
+                                          .in = elements[i / 2 / WHERES],
+                                          .out = elements[i / 2 / WHERES]};
+        compare(device, portable, &types, heads, (where)(i / 2 % WHERES), memory);
     }
 }
 
@@ -141,6 +145,11 @@ int main(void) {
         compare_all(device, portable, (counts){4, 4}, CHANNELS / 4, memory);
         for (uint32_t others = 2; others <= 8; others += 3)
             compare_all(device, portable, (counts){8, others}, CHANNELS / 2, memory);
+        if (cpu->isa > ROPE2D_ISA_AVX2 && cpu->isa <= ROPE2D_ISA_AVX512)
+            cpu->isa = ROPE2D_ISA_AVX2; // which has kernels for this
+        cpu->ahead = (rope2d_ahead){.past = 2816, .few = 2048, .follows = true};
+        compare_all(device, portable, (counts){8, 5}, CHANNELS / 2, memory);
+        compare_all(device, portable, (counts){8, 8}, CHANNELS * 5 / 16, memory);
     }
     for (int i = 0; i < PLACES; i++)
         free(memory[i]);

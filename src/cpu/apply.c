@@ -159,6 +159,19 @@ static bool alias(const rope2d_work *work) {
            ((apart + ALIAS_BYTES / 2) & (ALIAS_DISTANCE - 1)) < ALIAS_BYTES;
 }
 
+// Whether a kernel that streams can write all outputs, of heads that lie in order.
+static bool can_stream(const rope2d_work *work, uint32_t element) {
+    uintptr_t all = 0;
+    for (uint32_t i = 0; i < work->tensor_count; i++) {
+        const rope2d_span *out = &work->tensors[i].out;
+        if (work->tensors[i].in_place || out->head_stride > out->token_stride)
+            return false;
+        all |= (uintptr_t)out->first |
+               (uintptr_t)(out->batch_stride | out->token_stride | out->head_stride) * element;
+    }
+    return all % ROPE2D_STREAM_ALIGNMENT == 0;
+}
+
 void rope2d_cpu_job_fill(job *j) {
     const rope2d_plan *plan = j->plan;
     const rope2d_pattern *pattern = &plan->pattern;
@@ -176,9 +189,14 @@ void rope2d_cpu_job_fill(job *j) {
     const bool is_few = j->heads <= FEW_HEADS * tokens;
     if (j->vector && j->vector->past && (j->work->single_only || (j->streams && first->in_place && !is_few)))
         j->vector = j->vector->past;
+    if (j->vector && j->vector->streamed && ((j->streams && !is_few) || j->work->streams) &&
+        can_stream(j->work, rope2d_element_size(plan->out))) {
+        j->vector = j->vector->streamed;
+        j->streams = true;
+    }
     if (j->vector && !j->is_small) // the portable path serves devices of other backends as well
         j->ahead = ((const rope2d_cpu *)plan->device->impl)->ahead;
-    if (j->ahead.past > 0 && first->in_place && is_past_caches(j, j->heads))
+    if (j->ahead.past > 0 && (first->in_place ? is_past_caches(j, j->heads) : j->streams))
         j->ahead.heads = j->ahead.past;
     // What is streamed is in order where one tensor follows the other. Elsewhere a token's table is found
     // once for all tensors.

@@ -7,7 +7,8 @@
 
 #include "isa.h"
 
-#define ROPE2D_STREAM_LINE 64
+#define ROPE2D_STREAM_LINE      64
+#define ROPE2D_STREAM_ALIGNMENT 16
 
 // Whether this architecture has such writes.
 bool rope2d_stream_exists(void);

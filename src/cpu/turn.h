@@ -67,8 +67,10 @@ typedef struct rope2d_turn_kernel {
     uint8_t block_steps; // at most
     uint8_t lengths;     // bit i: it knows blocks of block_steps - i; 0: all up to block_steps
     bool shares : 1;     // knows blocks that are shared
-    bool is_few : 1; // turn_few_tmpl.h's: `inner` is 1 or 2, a block is all steps that one axis turns, with
-                     // one table, and none overlap
+    bool is_few : 1;  // turn_few_tmpl.h's: `inner` is 1 or 2, a block is all steps that one axis turns, with
+                      // one table, and none overlap
+    bool streams : 1; // turn_streamed_tmpl.h's: out of place alone, to addresses that are multiples of
+                      // ROPE2D_STREAM_ALIGNMENT, in whole steps, without a second tensor
     rope2d_turn_fn *turn;
 } rope2d_turn_kernel;
 

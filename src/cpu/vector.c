@@ -50,13 +50,23 @@ static bool has_whole_steps(const rope2d_turn_kernel *kernel, const uint8_t *axi
     return in_step == 0;
 }
 
+// Whether a run is written in pieces that are aligned where its head is.
+static bool is_aligned(const rope2d_turn_kernel *kernel, const rope2d_pattern *pattern, uint32_t first,
+                       uint32_t pairs) {
+    const uint32_t channels =
+        (uint32_t)pattern->lo[first] | pattern->hi[first] * (kernel->pairing == ROPE2D_KERNEL_HALF);
+    return pairs % kernel->pairs == 0 &&
+           channels * rope2d_element_size(kernel->element) % ROPE2D_STREAM_ALIGNMENT == 0;
+}
+
 bool rope2d_vector_suits(const rope2d_turn_kernel *kernel, const rope2d_pattern *pattern) {
     if (pattern->pairs == 0 || pattern->pairs > MAX_PAIRS || pattern->angles != 1 || pattern->factors == 1)
         return false;
     for (uint32_t i = 0; i < pattern->pairs;) {
         const uint32_t pairs = run_pairs(pattern, i, kernel->pairing);
         if (!has_blocks(kernel, pairs) || pairs < kernel->pairs ||
-            (kernel->is_few && !has_whole_steps(kernel, pattern->axis + i, pairs)))
+            (kernel->is_few && !has_whole_steps(kernel, pattern->axis + i, pairs)) ||
+            (kernel->streams && !is_aligned(kernel, pattern, i, pairs)))
             return false;
         i += pairs;
     }
@@ -87,7 +97,7 @@ const rope2d_turn_kernel *rope2d_vector_choose(const rope2d_pattern *pattern, ro
     const rope2d_turn_kernel *kernel;
     const rope2d_turn_kernel *best = NULL;
     for (uint32_t i = 0; (in == out || converts) && (kernel = rope2d_turn_kernel_at(i)) != NULL; i++) {
-        if (!kernel->is_few && kernel->isa <= isa && kernel->element == element &&
+        if (!kernel->is_few && !kernel->streams && kernel->isa <= isa && kernel->element == element &&
             rope2d_vector_suits(kernel, pattern) && (!best || cost(kernel, pattern) < cost(best, pattern)))
             best = kernel;
     }
@@ -270,10 +280,15 @@ rope2d_status rope2d_vector_add_others(rope2d_vector *vector, const rope2d_patte
     const rope2d_turn_kernel *kernel;
     if (past)
         ROPE2D_TRY(create(&vector->past, past, pattern, host));
-    for (uint32_t i = 0; (kernel = rope2d_turn_kernel_at(i)) != NULL; i++)
-        if (kernel->is_few && kernel->isa <= isa && kernel->element == vector->kernel->element &&
-            rope2d_vector_suits(kernel, pattern))
-            return create(&vector->few, kernel, pattern, host);
+    for (uint32_t i = 0; (kernel = rope2d_turn_kernel_at(i)) != NULL; i++) {
+        if (kernel->element != vector->kernel->element || !rope2d_vector_suits(kernel, pattern))
+            continue;
+        if (kernel->is_few && kernel->isa <= isa && !vector->few)
+            ROPE2D_TRY(create(&vector->few, kernel, pattern, host));
+        // Where there is AVX-512 they were not measured.
+        if (kernel->streams && kernel->isa == isa && !vector->streamed && pattern->wide.count > 0)
+            ROPE2D_TRY(create(&vector->streamed, kernel, pattern, host));
+    }
     return ROPE2D_OK;
 }
 
@@ -283,6 +298,7 @@ void rope2d_vector_destroy(rope2d_vector *vector, const rope2d_host *host) {
     rope2d_vector_destroy(vector->product, host);
     rope2d_vector_destroy(vector->few, host);
     rope2d_vector_destroy(vector->past, host);
+    rope2d_vector_destroy(vector->streamed, host);
     rope2d_release(host, vector->blocks, vector->room, sizeof(*vector->blocks));
     rope2d_release(host, vector->steps, vector->room, sizeof(*vector->steps));
     rope2d_release(host, vector->mixed, vector->room, sizeof(*vector->mixed));

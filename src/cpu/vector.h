@@ -54,6 +54,8 @@ typedef struct rope2d_vector {
     struct rope2d_vector *few;
     // Of AVX2's kernel, for tensors in place that are larger than the last cache; NULL: this one is.
     struct rope2d_vector *past;
+    // Of a kernel that writes past the caches, where that is asked for; NULL: this one does, with a copy.
+    struct rope2d_vector *streamed;
 } rope2d_vector;
 
 // The widest kernel up to `isa` that a pattern suits; NULL where the portable path is all there is.

@@ -108,7 +108,7 @@ rope2d_route rope2d_route_of(const rope2d_tile *tile, const rope2d_checked_tenso
     };
     rope2d_turn *t = &route.turn;
     if (!route.singly && !rope2d_cpu_converts(job->plan) &&
-        (tensor->in_place || (v->pass_count == 0 && !job->streams)))
+        (tensor->in_place || (v->pass_count == 0 && (!job->streams || v->kernel->streams))))
         route.turn_fn = v->kernel->turn;
     if (tile->by_head) {
         t->in_outer = t->in_inner;
