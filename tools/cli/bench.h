@@ -225,6 +225,7 @@ void bench_kernel_case(const struct rope2d_turn_kernel *kernel, int which, struc
 enum { BENCH_KERNEL_NAME = 32 };
 void bench_kernel_name(const struct rope2d_turn_kernel *kernel, char name[BENCH_KERNEL_NAME]);
 rope2d_pairing bench_kernel_pairing(const struct rope2d_turn_kernel *kernel);
+bool bench_kernel_is_in_place(const struct rope2d_turn_kernel *kernel); // else it is for elsewhere alone
 
 // bench_machine.c
 void bench_machine_read(struct bench_machine *machine);

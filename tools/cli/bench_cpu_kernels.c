@@ -42,3 +42,7 @@ void bench_kernel_name(const struct rope2d_turn_kernel *kernel, char name[BENCH_
 rope2d_pairing bench_kernel_pairing(const struct rope2d_turn_kernel *kernel) {
     return kernel->pairing == ROPE2D_KERNEL_HALF ? ROPE2D_PAIRING_HALF : ROPE2D_PAIRING_INTERLEAVED;
 }
+
+bool bench_kernel_is_in_place(const struct rope2d_turn_kernel *kernel) {
+    return !kernel->streams;
+}

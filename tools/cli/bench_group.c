@@ -95,7 +95,8 @@ static bool is_wanted(const struct measuring *m, int pairing, int table, int pla
     if (what->purpose == BENCH_GROWTH)
         return pairing == ROPE2D_PAIRING_HALF && table == 0 && place == 1;
     if (what->purpose == BENCH_ONE_KERNEL)
-        return (rope2d_pairing)pairing == bench_kernel_pairing(what->kernel) && place == 1;
+        return (rope2d_pairing)pairing == bench_kernel_pairing(what->kernel) &&
+               place == bench_kernel_is_in_place(what->kernel);
     return request->pairings >> pairing & 1 && request->tables >> table & 1 && request->places >> place & 1;
 }
 
@@ -111,16 +112,18 @@ static int add_rotations(struct measuring *m) {
 }
 
 static bool has_move(const struct measuring *m, enum bench_move move) {
-    enum bench_purpose purpose = m->group->what.purpose;
+    const struct bench_case *what = &m->group->what;
     bool has_any = false, is_own = bench_exchanges(move) || bench_is_turn(move); // of some rows alone
     for (uint32_t i = 0; i < m->rotation_count; ++i)
         has_any = has_any || (m->rotations[i].pairing == bench_turn_pairing(move) &&
                               m->rotations[i].in_place == bench_is_in_place(move));
     if (is_own && (!has_any || m->run->engine.ops->variants(&m->run->engine, move) == 0))
         return false;
-    if (bench_has_one_rotation(purpose))
+    if (what->purpose == BENCH_ONE_KERNEL && !bench_kernel_is_in_place(what->kernel))
+        return move == BENCH_SCALE || move == BENCH_LIMIT_OUT || is_own;
+    if (bench_has_one_rotation(what->purpose))
         return bench_is_in_place(move);
-    return purpose != BENCH_PAST_LAST || move != BENCH_COPY;
+    return what->purpose != BENCH_PAST_LAST || move != BENCH_COPY;
 }
 
 static int add_moves(struct measuring *m) {
