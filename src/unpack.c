@@ -7,6 +7,7 @@
 #define MIN_COPY   2
 #define MAX_BITS   24 // of a number, after its first
 #define NEAR_LIMIT 128
+#define SETS       8  // of literals' models, by the highest bits of the byte before
 #define MAX_SHIFT  35 // a word plus NEAR_LIMIT has 33 bits
 
 // ------------------------------------------------------------------------------------------------- range
@@ -82,11 +83,11 @@ static void reset_numbers(number_models *models) {
 bool rope2d_unpack(const unsigned char *packed, size_t packed_size, unsigned char *bytes, size_t before,
                    size_t size) {
     decoder d = {.packed = packed, .size = packed_size, .range = UINT32_MAX};
-    model kinds[2], again, literals[256];
+    model kinds[2], again, literals[SETS][256];
     number_models lengths, distances;
     reset(kinds, 2);
     reset(&again, 1);
-    reset(literals, 256);
+    reset(literals[0], SETS * (size_t)256);
     reset_numbers(&lengths);
     reset_numbers(&distances);
     for (int i = 0; i < 4; i++)
@@ -97,7 +98,8 @@ bool rope2d_unpack(const unsigned char *packed, size_t packed_size, unsigned cha
     for (size_t at = before; at < end;) {
         copied = read_bit(&d, &kinds[copied]);
         if (!copied) {
-            bytes[at++] = read_literal(&d, literals);
+            bytes[at] = read_literal(&d, literals[at > 0 ? bytes[at - 1] * SETS / 256 : 0]);
+            at++;
             continue;
         }
         if (!read_bit(&d, &again))

@@ -13,10 +13,7 @@ MIN_COPY = 2
 LONGEST_COPY = 1023
 NEAR_LIMIT = 128  # distances from the newest number that take one byte
 
-# Estimates for parse(): bits of a literal, of a copy, of one at the distance of the last.
-LITERAL_COST = 6.5
-COPY_COST = 4.0
-REPEAT_COST = 2.0
+LITERAL_SETS = 8  # by the highest three bits of the byte before
 
 
 def token(value):
@@ -56,8 +53,11 @@ class RangeEncoder:
         self.low = 0
         self.range = 0xFFFFFFFF
         self.out = bytearray()
+        self.bits = 0.0  # that decisions have taken
 
     def bit(self, models, at, bit):
+        odds = models[at] / (1 << PROBABILITY_BITS)
+        self.bits -= math.log2(1 - odds if bit else odds)
         bound = (self.range >> PROBABILITY_BITS) * models[at]
         if bit:
             self.low += bound
@@ -137,9 +137,39 @@ def copies(data, start):
     return found
 
 
-def parse(data, start):
+class Prices:
+    """What steps take, in bits: estimates, and what was seen of them before."""
+
+    def __init__(self):
+        self.seen = {}
+
+    def add(self, kind, bits):
+        taken, times = self.seen.get(kind, (0.0, 0))
+        self.seen[kind] = taken + bits, times + 1
+
+    def _price(self, kind, estimate):
+        taken, times = self.seen.get(kind, (0.0, 0))
+        return (taken + estimate / 2) / (times + 0.5)
+
+    def literal(self, byte):
+        return self._price(("literal", byte), 6.5)
+
+    def length(self, number):
+        return self._price(("length", min(number, 40)), 1.2 * math.log2(number))
+
+    def again(self):
+        return self._price("again", 2.0)
+
+    def distance(self, distance):
+        return self._price(("distance", distance.bit_length()), 3.5 + 1.1 * distance.bit_length())
+
+
+def parse(data, start, found, prices):
     """The steps, (length, distance) or (1, 0) for a literal, that write data[start:] cheaply."""
-    found = copies(data, start)
+    literals = [prices.literal(byte) for byte in range(256)]
+    lengths = [0.0, *map(prices.length, range(1, LONGEST_COPY))]
+    distances = [prices.distance(1 << bits >> 1) for bits in range(len(data).bit_length() + 1)]
+    again = prices.again()
     cost = [math.inf] * (len(data) + 1)
     came_by = [None] * (len(data) + 1)
     last = [0] * (len(data) + 1)
@@ -152,38 +182,53 @@ def parse(data, start):
             last[at + length] = distance or last[at]
 
     for at in range(start, len(data)):
-        offer(at, 1, 0, LITERAL_COST)
-        choices = [(length, distance, COPY_COST + 1.1 * math.log2(distance)) for length, distance in found[at]]
+        offer(at, 1, 0, literals[data[at]])
+        choices = [(length, distance, distances[distance.bit_length()]) for length, distance in found[at]]
         if last[at]:
-            choices.append((matching(data, at, last[at]), last[at], REPEAT_COST))
+            choices.append((matching(data, at, last[at]), last[at], again))
         for length, distance, price in choices:
-            for take in {length, *range(MIN_COPY, min(length, 12))} if length >= MIN_COPY else ():
-                offer(at, take, distance, price + 1.2 * math.log2(take - MIN_COPY + 1))
+            for take in {length, *range(MIN_COPY, min(length, 20))} if length >= MIN_COPY else ():
+                offer(at, take, distance, price + lengths[take - MIN_COPY + 1])
     steps = []
     at = len(data)
     while at > start:
         steps.append(came_by[at])
         at -= came_by[at][0]
-    return reversed(steps)
+    return steps[::-1]
 
 
-def pack(data, before=b""):
-    whole = bytes(before) + bytes(data)
-    coder = RangeEncoder()
+def write(whole, at, steps):
+    """What steps from `at` on become, and what they took."""
+    coder, prices = RangeEncoder(), Prices()
     fresh = 1 << (PROBABILITY_BITS - 1)
-    kinds, again, literals = [fresh] * 2, [fresh], [fresh] * 256
+    kinds, again, literals = [fresh] * 2, [fresh], [[fresh] * 256 for _ in range(LITERAL_SETS)]
     lengths, distances = [fresh] * 288, [fresh] * 288
-    at, last, copied = len(before), 0, 0
-    for length, distance in parse(whole, at):
+    last, copied = 0, 0
+    for length, distance in steps:
+        before = coder.bits
         coder.bit(kinds, copied, distance != 0)
         if distance == 0:
-            coder.literal(literals, whole[at])
+            coder.literal(literals[whole[at - 1] * LITERAL_SETS // 256 if at else 0], whole[at])
+            prices.add(("literal", whole[at]), coder.bits - before)
         else:
             coder.bit(again, 0, distance == last)
             if distance != last:
                 coder.number(distances, distance)
+            prices.add("again" if distance == last else ("distance", distance.bit_length()), coder.bits - before)
+            before = coder.bits
             coder.number(lengths, length - MIN_COPY + 1)
+            prices.add(("length", min(length - MIN_COPY + 1, 40)), coder.bits - before)
             last = distance
         copied = int(distance != 0)
         at += length
-    return coder.finish()
+    return coder.finish(), prices
+
+
+def pack(data, before=b""):
+    whole, start = bytes(before) + bytes(data), len(before)
+    found = copies(whole, start)
+    packed, prices = b"", Prices()
+    for attempt in range(3):
+        again, prices = write(whole, start, parse(whole, start, found, prices))
+        packed = again if attempt == 0 or len(again) < len(packed) else packed
+    return packed

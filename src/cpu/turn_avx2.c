@@ -44,15 +44,16 @@ OP HALF odd(WORDS w) {
     return _mm256_castsi256_ps(_mm256_and_si256(w, _mm256_set1_epi32((int)0xffff0000u)));
 }
 
-// A NaN's lower half is zero, since it comes from a bf16 or is the processor's own: it does not round up.
-OP WORDS rounded(HALF v) {
-    const WORDS bits = _mm256_castps_si256(v);
-    const WORDS odd_bit = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
-    return _mm256_add_epi32(bits, _mm256_add_epi32(odd_bit, _mm256_set1_epi32(0x7fff)));
-}
-
+// As in turn_avx512.c: upper halves, one more where the lower half with the upper's last bit is more than a
+// half, by a comparison that knows signed numbers alone.
 OP WORDS joined(HALF e, HALF o) {
-    return _mm256_blend_epi16(_mm256_srli_epi32(rounded(e), 16), rounded(o), 0xaa);
+    const WORDS bits = _mm256_castps_si256(e);
+    const WORDS more = _mm256_castps_si256(o);
+    const WORDS upper = _mm256_blend_epi16(_mm256_srli_epi32(bits, 16), more, 0xaa);
+    const WORDS lower = _mm256_blend_epi16(bits, _mm256_slli_epi32(more, 16), 0xaa);
+    const WORDS rest = _mm256_or_si256(lower, _mm256_and_si256(upper, _mm256_set1_epi16(1)));
+    const WORDS above = _mm256_xor_si256(rest, _mm256_set1_epi16(INT16_MIN));
+    return _mm256_sub_epi16(upper, _mm256_cmpgt_epi16(above, _mm256_setzero_si256()));
 }
 
 OP REAL low_doubles(REAL a, REAL b) {
