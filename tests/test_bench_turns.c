@@ -110,7 +110,7 @@ int main(void) {
     for (int i = 0; i < BENCH_TOWERS; ++i)
         for (int e = 0; e < ROPE2D_ELEMENT_COUNT; ++e)
             count += check_case(&bench_towers[i], (rope2d_element)e);
-    CHECK(count == (bench_turns_x86_are_here() ? bench_turns_x86_count : 0), "%u of %u loops were run", count,
-          bench_turns_x86_count);
+    const struct bench_turn_list *list = bench_turns_here();
+    CHECK(count == (list ? list->count : 0), "%u of %u loops were run", count, list ? list->count : 0);
     return check_finish();
 }

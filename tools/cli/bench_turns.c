@@ -8,11 +8,19 @@
 
 enum { LINE = 64, FLOATS_OF_LINE = LINE / sizeof(float) };
 
+const struct bench_turn_list *bench_turns_here(void) {
+    static const struct bench_turn_list *const lists[] = {&bench_turns_avx512, &bench_turns_avx2};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
+        if (lists[i]->are_here && lists[i]->are_here())
+            return lists[i];
+    return NULL;
+}
+
 static void take_loops(struct bench_turns *turns, const struct bench_case *what) {
     const struct bench_tower *tower = what->tower;
-    bool are_here = tower->form == BENCH_AXIAL && bench_turns_x86_are_here();
-    for (uint32_t i = 0; i < bench_turns_x86_count && are_here; ++i) {
-        const struct bench_turn_loop *loop = &bench_turns_x86[i];
+    const struct bench_turn_list *list = tower->form == BENCH_AXIAL ? bench_turns_here() : NULL;
+    for (uint32_t i = 0; list && i < list->count; ++i) {
+        const struct bench_turn_loop *loop = &list->loops[i];
         uint32_t *count = &turns->counts[loop->pairing == ROPE2D_PAIRING_HALF];
         if (loop->heads == tower->heads && loop->head_dim == tower->head_dim &&
             loop->element == what->element && *count < BENCH_CANDIDATES)

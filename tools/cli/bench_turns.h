@@ -30,10 +30,16 @@ struct bench_turn_loop {
     void (*run)(const struct bench_turn_part *part);
 };
 
-// Those of x86's vectors, and whether this processor has these; none elsewhere.
-extern const struct bench_turn_loop bench_turns_x86[];
-extern const uint32_t bench_turns_x86_count;
-bool bench_turns_x86_are_here(void);
+struct bench_turn_list {
+    const struct bench_turn_loop *loops;
+    uint32_t count;
+    bool (*are_here)(void); // whether this processor has what they need; NULL: there are none
+};
+
+// Of each of x86's instruction sets; none elsewhere.
+extern const struct bench_turn_list bench_turns_avx512, bench_turns_avx2;
+// Those that this processor has, of the widest vectors alone; NULL: none.
+const struct bench_turn_list *bench_turns_here(void);
 
 // Of a case: the loops of either pairing, and a grid's rows and table, which a test may fill anew.
 struct bench_turns {

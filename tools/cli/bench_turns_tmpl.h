@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// A head's turn by vectors of one width, for bench_turns_x86.c, which defines
+// A head's turn by vectors of one width, for bench_turns_avx2.c and bench_turns_avx512.c, which define
 //
 //     WIDTH, REAL, WORDS     numbers of a vector, its type, and that of its words
 //     V(name)                an intrinsic of that width
 //     T(name)                a name of this width
 //     AS_WORDS(v), AS_REAL(w)
 //     LOAD_F16(p), STORE_F16(p, v)
+//     MASK                   with HAS_AVX512: one bit for each number
+//     LOAD_WORDS(p), IN_ORDER(v)   without: of shuffled lanes the numbers in order
 //
 // Bits are those of a rotation: products and sums as in shaders/core.h, none fused.
 
@@ -31,13 +33,23 @@ FN REAL T(pick)(const struct rows *rows, int pair) {
     const REAL entries = V(loadu_ps)(rows->of[axis] + 2 * pair);
     if (first == axis)
         return entries;
-    const unsigned others = (1u << 2 * (rows->ends[first] - pair)) - 1;
-    return V(mask_loadu_ps)(entries, (MASK)others, rows->of[first] + 2 * pair);
+    const int others = 2 * (rows->ends[first] - pair);
+#if HAS_AVX512
+    return V(mask_loadu_ps)(entries, (MASK)((1u << others) - 1), rows->of[first] + 2 * pair);
+#else
+    const WORDS are_others = V(cmpgt_epi32)(V(set1_epi32)(others), LOAD_WORDS(places));
+    return V(blendv_ps)(entries, V(loadu_ps)(rows->of[first] + 2 * pair), AS_REAL(are_others));
+#endif
 }
 
 FN REAL T(chosen)(REAL a, REAL b, int odd) {
+#if HAS_AVX512
     const WORDS which = V(add_epi32)(V(loadu_epi32)(evens), V(set1_epi32)(odd));
     return V(permutex2var_ps)(a, which, b);
+#else
+    const REAL lanes = odd ? V(shuffle_ps)(a, b, 0xdd) : V(shuffle_ps)(a, b, 0x88);
+    return IN_ORDER(lanes);
+#endif
 }
 
 // Cosines and sines of WIDTH pairs, or of bf16, whose words are two, of twice as many.
@@ -90,6 +102,7 @@ FN REAL T(odd)(REAL words) {
 // Rounded to bf16, to nearest even: the upper halves, one more where the lower half with the upper's last bit
 // is more than a half.
 FN REAL T(joined)(REAL e, REAL o) {
+#if HAS_AVX512
     const WORDS lowers = V(add_epi32)(V(loadu_epi32)(lower_halves), V(set1_epi32)(WIDTH << 17));
     const WORDS ones = V(set1_epi16)(1);
     const WORDS lower = V(permutex2var_epi16)(AS_WORDS(e), lowers, AS_WORDS(o));
@@ -97,6 +110,14 @@ FN REAL T(joined)(REAL e, REAL o) {
     const WORDS rest = V(ternarylogic_epi32)(lower, upper, ones, 0xf8); // lower | (upper & 1)
     return AS_REAL(
         V(mask_add_epi16)(upper, V(cmpgt_epu16_mask)(rest, V(set1_epi16)(INT16_MIN)), upper, ones));
+#else
+    const WORDS lower = V(blend_epi16)(AS_WORDS(e), V(slli_epi32)(AS_WORDS(o), 16), 0xaa);
+    const WORDS upper = V(blend_epi16)(V(srli_epi32)(AS_WORDS(e), 16), AS_WORDS(o), 0xaa);
+    const REAL last = V(and_ps)(AS_REAL(upper), AS_REAL(V(set1_epi16)(1)));
+    const REAL rest = V(or_ps)(AS_REAL(lower), last);
+    const REAL above = V(xor_ps)(rest, AS_REAL(V(set1_epi16)(INT16_MIN)));
+    return AS_REAL(V(sub_epi16)(upper, V(cmpgt_epi16)(AS_WORDS(above), V(set1_epi16)(0))));
+#endif
 }
 
 FN REAL T(difference)(REAL c, REAL x, REAL s, REAL y) {
@@ -138,6 +159,8 @@ FN void T(pair_turn)(unsigned char *at, const T(entries) * e, rope2d_element ele
 #undef REAL
 #undef WORDS
 #undef MASK
+#undef LOAD_WORDS
+#undef IN_ORDER
 #undef V
 #undef T
 #undef AS_WORDS

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
+//
+// The loops of bench_turns.h for one instruction set. The file that includes this defines
+//
+//     TARGETED     how a function of the instruction set begins
+//
+// then includes this for what a token's rows are, bench_turns_tmpl.h for each width, and makes of the macros
+// here loops of that width, and of those loops of towers.
 #include "bench_limits.h"
 #include "bench_turns.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-
 #include <immintrin.h>
 
-#define AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,f16c")))
-#define FN     AVX512 static inline __attribute__((always_inline))
+#define FN TARGETED static inline __attribute__((always_inline))
 #if defined(__clang__)
 #define UNROLLED _Pragma("unroll")
 #else
@@ -23,50 +27,6 @@ struct rows {
 FN int axis_of(const struct rows *rows, int pair) {
     return pair < rows->ends[0] ? 0 : pair < rows->ends[1] ? 1 : 2;
 }
-
-static const int32_t evens[] = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
-static const float signs[] = {-0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f,
-                              -0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f};
-// The lower halves of two vectors' words, but for where the second's begin.
-static const int32_t lower_halves[] = {0x000000, 0x020002, 0x040004, 0x060006, 0x080008, 0x0a000a,
-                                       0x0c000c, 0x0e000e, 0x100010, 0x120012, 0x140014, 0x160016,
-                                       0x180018, 0x1a001a, 0x1c001c, 0x1e001e};
-
-#define WIDTH           4
-#define REAL            __m128
-#define WORDS           __m128i
-#define MASK            __mmask8
-#define V(name)         _mm_##name
-#define T(name)         narrow_##name
-#define AS_WORDS(v)     _mm_castps_si128(v)
-#define AS_REAL(w)      _mm_castsi128_ps(w)
-#define LOAD_F16(p)     _mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)(const void *)(p)))
-#define STORE_F16(p, v) _mm_storel_epi64((__m128i *)(void *)(p), _mm_cvtps_ph(v, 0))
-#include "bench_turns_tmpl.h"
-
-#define WIDTH           8
-#define REAL            __m256
-#define WORDS           __m256i
-#define MASK            __mmask8
-#define V(name)         _mm256_##name
-#define T(name)         half_##name
-#define AS_WORDS(v)     _mm256_castps_si256(v)
-#define AS_REAL(w)      _mm256_castsi256_ps(w)
-#define LOAD_F16(p)     _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(p)))
-#define STORE_F16(p, v) _mm_storeu_si128((__m128i *)(void *)(p), _mm256_cvtps_ph(v, 0))
-#include "bench_turns_tmpl.h"
-
-#define WIDTH           16
-#define REAL            __m512
-#define WORDS           __m512i
-#define MASK            __mmask16
-#define V(name)         _mm512_##name
-#define T(name)         full_##name
-#define AS_WORDS(v)     _mm512_castps_si512(v)
-#define AS_REAL(w)      _mm512_castsi512_ps(w)
-#define LOAD_F16(p)     _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(p)))
-#define STORE_F16(p, v) _mm256_storeu_si256((__m256i *)(void *)(p), _mm512_cvtps_ph(v, 0))
-#include "bench_turns_tmpl.h"
 
 struct shape {
     int heads, dim, axes, ends[3];
@@ -110,7 +70,7 @@ enum { MOST_STEPS = 32 };
                     unsigned char *const hi = lo + pairs * size;                                             \
                     UNROLLED for (int i = 0; i < steps - overlaps; ++i) {                                    \
                         const int at = i * n * size;                                                         \
-                        if (shape.ahead > 0) {                                                               \
+                        if (shape.ahead > 0 && at % BENCH_LINE == 0) {                                       \
                             BENCH_FETCH(lo + at + shape.ahead);                                              \
                             BENCH_FETCH(hi + at + shape.ahead);                                              \
                         }                                                                                    \
@@ -133,34 +93,23 @@ enum { MOST_STEPS = 32 };
         }                                                                                                    \
     }
 
-// Of a single head all lo before any hi: each line is read in the order in which they lie.
-FN void halves_in_order(const struct bench_turn_part *part, struct shape shape) {
-    const rope2d_element e = shape.element;
-    const int pairs = shape.dim / 2, size = size_of(e), n = e == ROPE2D_BF16 ? 32 : 16, steps = pairs / n;
-    full_entries kept[MOST_STEPS];
-    __m512 x[MOST_STEPS];
-    for (uint64_t token = part->begin; token < part->end; ++token) {
-        const struct rows rows = rows_of(part, &shape, token);
-        UNROLLED for (int i = 0; i < steps; ++i) kept[i] = full_half_entries(&rows, i * n, e);
-        for (uint32_t t = 0; t < part->tensor_count; ++t) {
-            unsigned char *const lo = part->tensors[t] + token * (uint64_t)(shape.dim * size);
-            unsigned char *const hi = lo + pairs * size;
-            UNROLLED for (int i = 0; i < steps; ++i) x[i] = full_read(lo + i * n * size, e);
-            UNROLLED for (int i = 0; i < steps; ++i) {
-                const int at = i * n * size;
-                full_half_write(lo + at, hi + at, (full_step){x[i], full_read(hi + at, e)}, &kept[i], e);
-            }
-        }
-    }
+// Equal parts of so many steps, none more than `most`, where there are some.
+FN int blocks_of(int steps, int most) {
+    for (int blocks = 1; blocks < 8; ++blocks)
+        if (steps % blocks == 0 && steps / blocks <= most)
+            return blocks;
+    return 1;
 }
 
-// What steps leave is half a step, or nothing, as where there are two blocks; heads are multiples of four
-// there. Of steps that registers have no room for, half of them for some heads, then the other half.
-#define PAIR_TOKENS(name, T, TAIL, width)                                                                    \
+// What steps leave is half a step, or nothing, as where there are several blocks; heads are multiples of four
+// there. Of more than `most` steps, which registers have no room for, a part of them for some heads, then the
+// next part.
+#define PAIR_TOKENS(name, T, TAIL, width, most)                                                              \
     FN void name(const struct bench_turn_part *part, struct shape shape) {                                   \
         const rope2d_element e = shape.element;                                                              \
         const int pairs = shape.dim / 2, size = size_of(e), n = e == ROPE2D_BF16 ? (width) : (width) / 2;    \
-        const int all = pairs / n, blocks = shape.heads > 1 && all > 14 ? 2 : 1, steps = all / blocks;       \
+        const int all = pairs / n, blocks = shape.heads > 1 ? blocks_of(all, most) : 1;                      \
+        const int steps = all / blocks;                                                                      \
         const bool has_half = pairs % n > 0;                                                                 \
         const int group = blocks > 1 ? 4 : shape.heads;                                                      \
         T##_entries kept[MOST_STEPS];                                                                        \
@@ -184,7 +133,7 @@ FN void halves_in_order(const struct bench_turn_part *part, struct shape shape) 
                         unsigned char *at = first + b * steps * 2 * n * size;                                \
                         for (int h = 0; h < group; ++h, at += shape.dim * size) {                            \
                             UNROLLED for (int i = 0; i < steps; ++i) {                                       \
-                                if (shape.ahead > 0)                                                         \
+                                if (shape.ahead > 0 && i * 2 * n * size % BENCH_LINE == 0)                   \
                                     BENCH_FETCH(at + i * 2 * n * size + shape.ahead);                        \
                                 T##_pair_turn(at + i * 2 * n * size, &kept[i], e);                           \
                             }                                                                                \
@@ -196,37 +145,14 @@ FN void halves_in_order(const struct bench_turn_part *part, struct shape shape) 
         }                                                                                                    \
     }
 
-HALF_TOKENS(halves_32, half, narrow, 8)
-HALF_TOKENS(halves_64, full, half, 16)
-PAIR_TOKENS(pairs_32, half, narrow, 8)
-PAIR_TOKENS(pairs_64, full, half, 16)
-
 #define TURN(tower, name, turn, type, bytes_ahead, ...)                                                      \
-    AVX512 static void tower##_##name##_##type##_##bytes_ahead(const struct bench_turn_part *part) {         \
+    TARGETED static void tower##_##name##_##type##_##bytes_ahead(const struct bench_turn_part *part) {       \
         turn(part, (struct shape){__VA_ARGS__, ROPE2D_##type, bytes_ahead});                                 \
     }
 #define TYPES(tower, name, turn, ahead, ...)                                                                 \
     TURN(tower, name, turn, F32, ahead, __VA_ARGS__)                                                         \
     TURN(tower, name, turn, F16, ahead, __VA_ARGS__)                                                         \
     TURN(tower, name, turn, BF16, ahead, __VA_ARGS__)
-#define TURNS(tower, ahead, ...)                                                                             \
-    TYPES(tower, half_32, halves_32, ahead, __VA_ARGS__)                                                     \
-    TYPES(tower, half_64, halves_64, ahead, __VA_ARGS__)                                                     \
-    TYPES(tower, pair_32, pairs_32, ahead, __VA_ARGS__)                                                      \
-    TYPES(tower, pair_64, pairs_64, ahead, __VA_ARGS__)
-
-TURNS(qwen2vl, 0, 16, 80, 2, {20, 40})
-TURNS(sam2, 0, 1, 256, 2, {64, 128})
-TURNS(sam2, 2048, 1, 256, 2, {64, 128})
-TYPES(sam2, in_order, halves_in_order, 0, 1, 256, 2, {64, 128})
-TURNS(dinov3, 0, 12, 64, 2, {16, 32})
-TURNS(flux, 0, 24, 128, 3, {8, 36, 64})
-TYPES(llama4, half_32, halves_32, 0, 16, 88, 2, {22, 44})
-TYPES(llama4, half_64, halves_64, 0, 16, 88, 2, {22, 44})
-TYPES(llama4, pair_32, pairs_32, 0, 16, 88, 2, {22, 44})
-TURN(llama4, pair_64, pairs_64, F32, 0, 16, 88, 2, {22, 44})
-TURN(llama4, pair_64, pairs_64, F16, 0, 16, 88, 2, {22, 44})
-
 #define ORDERS(label, run, type, heads, dim, pairing)                                                        \
     {label ", by tokens", heads, dim, pairing, type, false, run}, {                                          \
         label ", by tensors", heads, dim, pairing, type, true, run                                           \
@@ -235,39 +161,3 @@ TURN(llama4, pair_64, pairs_64, F16, 0, 16, 88, 2, {22, 44})
     ORDERS(label, tower##_##name##_F32_##ahead, ROPE2D_F32, heads, dim, pairing),                            \
         ORDERS(label, tower##_##name##_F16_##ahead, ROPE2D_F16, heads, dim, pairing),                        \
         ORDERS(label, tower##_##name##_BF16_##ahead, ROPE2D_BF16, heads, dim, pairing)
-#define ALL_LISTED(tower, ahead, more, heads, dim)                                                           \
-    LISTED("AVX-512, 32 bytes" more, tower, half_32, ahead, heads, dim, ROPE2D_PAIRING_HALF),                \
-        LISTED("AVX-512, 64 bytes" more, tower, half_64, ahead, heads, dim, ROPE2D_PAIRING_HALF),            \
-        LISTED("AVX-512, 32 bytes" more, tower, pair_32, ahead, heads, dim, ROPE2D_PAIRING_INTERLEAVED),     \
-        LISTED("AVX-512, 64 bytes" more, tower, pair_64, ahead, heads, dim, ROPE2D_PAIRING_INTERLEAVED)
-
-const struct bench_turn_loop bench_turns_x86[] = {
-    ALL_LISTED(qwen2vl, 0, "", 16, 80),
-    ALL_LISTED(sam2, 0, "", 1, 256),
-    ALL_LISTED(sam2, 2048, ", fetched ahead", 1, 256),
-    LISTED("AVX-512, 64 bytes, lo before hi", sam2, in_order, 0, 1, 256, ROPE2D_PAIRING_HALF),
-    ALL_LISTED(dinov3, 0, "", 12, 64),
-    ALL_LISTED(flux, 0, "", 24, 128),
-    LISTED("AVX-512, 32 bytes", llama4, half_32, 0, 16, 88, ROPE2D_PAIRING_HALF),
-    LISTED("AVX-512, 64 bytes", llama4, half_64, 0, 16, 88, ROPE2D_PAIRING_HALF),
-    LISTED("AVX-512, 32 bytes", llama4, pair_32, 0, 16, 88, ROPE2D_PAIRING_INTERLEAVED),
-    ORDERS("AVX-512, 64 bytes", llama4_pair_64_F32_0, ROPE2D_F32, 16, 88, ROPE2D_PAIRING_INTERLEAVED),
-    ORDERS("AVX-512, 64 bytes", llama4_pair_64_F16_0, ROPE2D_F16, 16, 88, ROPE2D_PAIRING_INTERLEAVED),
-};
-const uint32_t bench_turns_x86_count = sizeof bench_turns_x86 / sizeof *bench_turns_x86;
-
-bool bench_turns_x86_are_here(void) {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
-
-#else
-
-const struct bench_turn_loop bench_turns_x86[1] = {{0}};
-const uint32_t bench_turns_x86_count = 0;
-
-bool bench_turns_x86_are_here(void) {
-    return false;
-}
-
-#endif

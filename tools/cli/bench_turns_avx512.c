@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "bench_turns.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+#define TARGETED   __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,f16c")))
+#define HAS_AVX512 1
+#include "bench_turns_loops_tmpl.h"
+
+static const int32_t evens[] = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
+static const float signs[] = {-0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f,
+                              -0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f};
+// The lower halves of two vectors' words, but for where the second's begin.
+static const int32_t lower_halves[] = {0x000000, 0x020002, 0x040004, 0x060006, 0x080008, 0x0a000a,
+                                       0x0c000c, 0x0e000e, 0x100010, 0x120012, 0x140014, 0x160016,
+                                       0x180018, 0x1a001a, 0x1c001c, 0x1e001e};
+
+#define WIDTH           4
+#define REAL            __m128
+#define WORDS           __m128i
+#define MASK            __mmask8
+#define V(name)         _mm_##name
+#define T(name)         narrow_##name
+#define AS_WORDS(v)     _mm_castps_si128(v)
+#define AS_REAL(w)      _mm_castsi128_ps(w)
+#define LOAD_F16(p)     _mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)(const void *)(p)))
+#define STORE_F16(p, v) _mm_storel_epi64((__m128i *)(void *)(p), _mm_cvtps_ph(v, 0))
+#include "bench_turns_tmpl.h"
+
+#define WIDTH           8
+#define REAL            __m256
+#define WORDS           __m256i
+#define MASK            __mmask8
+#define V(name)         _mm256_##name
+#define T(name)         half_##name
+#define AS_WORDS(v)     _mm256_castps_si256(v)
+#define AS_REAL(w)      _mm256_castsi256_ps(w)
+#define LOAD_F16(p)     _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(p)))
+#define STORE_F16(p, v) _mm_storeu_si128((__m128i *)(void *)(p), _mm256_cvtps_ph(v, 0))
+#include "bench_turns_tmpl.h"
+
+#define WIDTH           16
+#define REAL            __m512
+#define WORDS           __m512i
+#define MASK            __mmask16
+#define V(name)         _mm512_##name
+#define T(name)         full_##name
+#define AS_WORDS(v)     _mm512_castps_si512(v)
+#define AS_REAL(w)      _mm512_castsi512_ps(w)
+#define LOAD_F16(p)     _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(p)))
+#define STORE_F16(p, v) _mm256_storeu_si256((__m256i *)(void *)(p), _mm512_cvtps_ph(v, 0))
+#include "bench_turns_tmpl.h"
+
+HALF_TOKENS(halves_32, half, narrow, 8)
+HALF_TOKENS(halves_64, full, half, 16)
+PAIR_TOKENS(pairs_32, half, narrow, 8, 14)
+PAIR_TOKENS(pairs_64, full, half, 16, 14)
+
+// Of a single head all lo before any hi: each line is read in the order in which they lie.
+FN void halves_in_order(const struct bench_turn_part *part, struct shape shape) {
+    const rope2d_element e = shape.element;
+    const int pairs = shape.dim / 2, size = size_of(e), n = e == ROPE2D_BF16 ? 32 : 16, steps = pairs / n;
+    full_entries kept[MOST_STEPS];
+    __m512 x[MOST_STEPS];
+    for (uint64_t token = part->begin; token < part->end; ++token) {
+        const struct rows rows = rows_of(part, &shape, token);
+        UNROLLED for (int i = 0; i < steps; ++i) kept[i] = full_half_entries(&rows, i * n, e);
+        for (uint32_t t = 0; t < part->tensor_count; ++t) {
+            unsigned char *const lo = part->tensors[t] + token * (uint64_t)(shape.dim * size);
+            unsigned char *const hi = lo + pairs * size;
+            UNROLLED for (int i = 0; i < steps; ++i) x[i] = full_read(lo + i * n * size, e);
+            UNROLLED for (int i = 0; i < steps; ++i) {
+                const int at = i * n * size;
+                full_half_write(lo + at, hi + at, (full_step){x[i], full_read(hi + at, e)}, &kept[i], e);
+            }
+        }
+    }
+}
+
+#define TURNS(tower, ahead, ...)                                                                             \
+    TYPES(tower, half_32, halves_32, ahead, __VA_ARGS__)                                                     \
+    TYPES(tower, half_64, halves_64, ahead, __VA_ARGS__)                                                     \
+    TYPES(tower, pair_32, pairs_32, ahead, __VA_ARGS__)                                                      \
+    TYPES(tower, pair_64, pairs_64, ahead, __VA_ARGS__)
+
+TURNS(qwen2vl, 0, 16, 80, 2, {20, 40})
+TURNS(sam2, 0, 1, 256, 2, {64, 128})
+TURNS(sam2, 2048, 1, 256, 2, {64, 128})
+TYPES(sam2, in_order, halves_in_order, 0, 1, 256, 2, {64, 128})
+TURNS(dinov3, 0, 12, 64, 2, {16, 32})
+TURNS(flux, 0, 24, 128, 3, {8, 36, 64})
+TYPES(llama4, half_32, halves_32, 0, 16, 88, 2, {22, 44})
+TYPES(llama4, half_64, halves_64, 0, 16, 88, 2, {22, 44})
+TYPES(llama4, pair_32, pairs_32, 0, 16, 88, 2, {22, 44})
+TURN(llama4, pair_64, pairs_64, F32, 0, 16, 88, 2, {22, 44})
+TURN(llama4, pair_64, pairs_64, F16, 0, 16, 88, 2, {22, 44})
+
+#define ALL_LISTED(tower, ahead, more, heads, dim)                                                           \
+    LISTED("AVX-512, 32 bytes" more, tower, half_32, ahead, heads, dim, ROPE2D_PAIRING_HALF),                \
+        LISTED("AVX-512, 64 bytes" more, tower, half_64, ahead, heads, dim, ROPE2D_PAIRING_HALF),            \
+        LISTED("AVX-512, 32 bytes" more, tower, pair_32, ahead, heads, dim, ROPE2D_PAIRING_INTERLEAVED),     \
+        LISTED("AVX-512, 64 bytes" more, tower, pair_64, ahead, heads, dim, ROPE2D_PAIRING_INTERLEAVED)
+
+static const struct bench_turn_loop loops[] = {
+    ALL_LISTED(qwen2vl, 0, "", 16, 80),
+    ALL_LISTED(sam2, 0, "", 1, 256),
+    ALL_LISTED(sam2, 2048, ", fetched ahead", 1, 256),
+    LISTED("AVX-512, 64 bytes, lo before hi", sam2, in_order, 0, 1, 256, ROPE2D_PAIRING_HALF),
+    ALL_LISTED(dinov3, 0, "", 12, 64),
+    ALL_LISTED(flux, 0, "", 24, 128),
+    LISTED("AVX-512, 32 bytes", llama4, half_32, 0, 16, 88, ROPE2D_PAIRING_HALF),
+    LISTED("AVX-512, 64 bytes", llama4, half_64, 0, 16, 88, ROPE2D_PAIRING_HALF),
+    LISTED("AVX-512, 32 bytes", llama4, pair_32, 0, 16, 88, ROPE2D_PAIRING_INTERLEAVED),
+    ORDERS("AVX-512, 64 bytes", llama4_pair_64_F32_0, ROPE2D_F32, 16, 88, ROPE2D_PAIRING_INTERLEAVED),
+    ORDERS("AVX-512, 64 bytes", llama4_pair_64_F16_0, ROPE2D_F16, 16, 88, ROPE2D_PAIRING_INTERLEAVED),
+};
+
+static bool are_here(void) {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+const struct bench_turn_list bench_turns_avx512 = {loops, sizeof loops / sizeof *loops, are_here};
+
+#else
+
+const struct bench_turn_list bench_turns_avx512 = {0};
+
+#endif
