@@ -15,6 +15,7 @@ static const struct {
     LIST(rope2d_turn_bf16_avx512),
     LIST(rope2d_turn_avx512),
     LIST(rope2d_turn_f16_avx512),
+    LIST(rope2d_turn_whole_avx2),
     LIST(rope2d_turn_streamed_avx2),
     LIST(rope2d_turn_avx2),
     LIST(rope2d_turn_sse2),
@@ -25,13 +26,13 @@ static const struct {
 };
 
 void rope2d_turn_kernel_name(const rope2d_turn_kernel *kernel, char name[ROPE2D_KERNEL_NAME]) {
-    const bool is_wide = kernel->element == ROPE2D_BF16 && kernel->bytes == 64;
+    const bool is_whole = kernel->lengths != 0;
     (void)snprintf(name, ROPE2D_KERNEL_NAME, "%s_%s%s_%s",
                    kernel->pairing == ROPE2D_KERNEL_HALF ? "half" : "interleaved",
                    rope2d_element_word((rope2d_element)kernel->element),
                    kernel->is_few    ? "_few"
                    : kernel->streams ? "_streamed"
-                   : is_wide         ? "_wide"
+                   : is_whole        ? "_whole"
                                      : "",
                    rope2d_isa_word((rope2d_isa)kernel->isa));
 }

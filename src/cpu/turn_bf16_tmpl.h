@@ -4,7 +4,10 @@
 // words there are
 //
 //     WHOLE_EVEN_ODD_STEPS, WHOLE_WORD_STEPS   where they are there, LEAST_STEPS of turn_tmpl.h
+//
+// and a kernel of halves where EVEN_ODD_STEPS or IS_FEW is there, as one of pairs side by side always is.
 
+#if IS_FEW || defined(EVEN_ODD_STEPS)
 // Words of two lo and words of two hi: the even ones and the odd ones are turned apart.
 #ifdef WHOLE_EVEN_ODD_STEPS
 #define LEAST_STEPS WHOLE_EVEN_ODD_STEPS
@@ -37,6 +40,7 @@
     store_both(out_hi - (before) + (at), out_hi + (at), HALF_WORDS_HI(i));
 #endif
 #include "turn_tmpl.h"
+#endif
 
 // A word is a pair.
 #ifdef WHOLE_WORD_STEPS

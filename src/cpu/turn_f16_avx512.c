@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Heads whose pairs are blocks of six, or of eight steps and more, with twice AVX2's registers: what several
+// Heads of binary16 whose halves are blocks of six or eight steps, with twice AVX2's registers: what several
 // blocks of fewer steps take by turns is one here. Vectors have 256 bits, since conversions of 512 take
 // longer.
 #include "turn_lists.h"
@@ -14,18 +14,14 @@
 #define IS_FEW           0
 #define WHOLE_HALF_STEPS 6
 #define HALF_STEPS       8
-#define WHOLE_STEPS      8
-#define BLOCK_STEPS      11
 
 #include "turn_pair_tmpl.h"
 
 #include "turn_f16_tmpl.h"
 
-const rope2d_turn_kernel rope2d_turn_f16_avx512[2] = {
+const rope2d_turn_kernel rope2d_turn_f16_avx512[1] = {
     {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F16, 8, 16, HALF_STEPS,
      ROPE2D_LENGTH(0) | ROPE2D_LENGTH(2), .turn = half_f16},
-    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 4, 16, BLOCK_STEPS,
-     ROPE2D_LENGTH(0) | ROPE2D_LENGTH(1) | ROPE2D_LENGTH(3), .turn = interleaved_f16},
 };
 
 #endif

@@ -5,7 +5,11 @@
 //
 //     load_f16(p), store_f16(p, v)   WIDTH binary16
 //     WHOLE_HALF_STEPS, WHOLE_STEPS  where they are there, LEAST_STEPS of turn_tmpl.h
+//
+// and a kernel of halves where HALF_STEPS is there, one of pairs side by side where BLOCK_STEPS is, of few
+// heads always.
 
+#if IS_FEW || defined(HALF_STEPS)
 #ifdef WHOLE_HALF_STEPS
 #define LEAST_STEPS WHOLE_HALF_STEPS
 #endif
@@ -18,7 +22,9 @@
 #define READ(i, at)  HALF_READ(load_f16, i, at)
 #define WRITE(i, at) HALF_WRITE(store_f16, i, at)
 #include "turn_tmpl.h"
+#endif
 
+#if IS_FEW || defined(BLOCK_STEPS)
 #ifdef WHOLE_STEPS
 #define LEAST_STEPS WHOLE_STEPS
 #endif
@@ -31,3 +37,4 @@
 #define READ(i, at)  const REAL x##i = load_f16(in + (at));
 #define WRITE(i, at) PAIR_WRITE(store_f16, i, at)
 #include "turn_tmpl.h"
+#endif
