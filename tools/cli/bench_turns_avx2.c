@@ -43,6 +43,50 @@ HALF_TOKENS(halves, half, narrow, 8)
 PAIR_TOKENS(pairs, half, narrow, 8, 5)
 PAIR_TOKENS(long_pairs, half, narrow, 8, MOST_STEPS)
 
+// Of a single head each step of q and of k, whose cosines and sines nobody keeps.
+FN void both_halves(const struct bench_turn_part *part, struct shape shape) {
+    const rope2d_element e = shape.element;
+    const int pairs = shape.dim / 2, size = size_of(e), n = e == ROPE2D_BF16 ? 16 : 8;
+    for (uint64_t token = part->begin; token < part->end; ++token) {
+        const struct rows rows = rows_of(part, &shape, token);
+        unsigned char *const q = part->tensors[0] + token * (uint64_t)(shape.dim * size);
+        unsigned char *const k = part->tensors[part->tensor_count - 1] + token * (uint64_t)(shape.dim * size);
+        UNROLLED for (int i = 0; i < pairs / n; ++i) {
+            const half_entries entries = half_half_entries(&rows, i * n, e);
+            const int lo = i * n * size, hi = lo + pairs * size;
+            if (shape.ahead > 0 && lo % BENCH_LINE == 0) {
+                BENCH_FETCH(q + lo + shape.ahead);
+                BENCH_FETCH(q + hi + shape.ahead);
+                BENCH_FETCH(k + lo + shape.ahead);
+                BENCH_FETCH(k + hi + shape.ahead);
+            }
+            const half_step x = half_half_read(q + lo, q + hi, e), y = half_half_read(k + lo, k + hi, e);
+            half_half_write(q + lo, q + hi, x, &entries, e);
+            half_half_write(k + lo, k + hi, y, &entries, e);
+        }
+    }
+}
+
+FN void both_pairs(const struct bench_turn_part *part, struct shape shape) {
+    const rope2d_element e = shape.element;
+    const int pairs = shape.dim / 2, size = size_of(e), n = e == ROPE2D_BF16 ? 8 : 4;
+    for (uint64_t token = part->begin; token < part->end; ++token) {
+        const struct rows rows = rows_of(part, &shape, token);
+        unsigned char *const q = part->tensors[0] + token * (uint64_t)(shape.dim * size);
+        unsigned char *const k = part->tensors[part->tensor_count - 1] + token * (uint64_t)(shape.dim * size);
+        UNROLLED for (int i = 0; i < pairs / n; ++i) {
+            const half_entries entries = half_pair_entries(&rows, i * n, e);
+            const int at = i * 2 * n * size;
+            if (shape.ahead > 0 && at % BENCH_LINE == 0) {
+                BENCH_FETCH(q + at + shape.ahead);
+                BENCH_FETCH(k + at + shape.ahead);
+            }
+            half_pair_turn(q + at, &entries, e);
+            half_pair_turn(k + at, &entries, e);
+        }
+    }
+}
+
 #define TURNS(tower, ahead, ...)                                                                             \
     TYPES(tower, half, halves, ahead, __VA_ARGS__)                                                           \
     TYPES(tower, pair, pairs, ahead, __VA_ARGS__)                                                            \
@@ -53,6 +97,10 @@ PAIR_TOKENS(long_pairs, half, narrow, 8, MOST_STEPS)
 
 BOTH_TURNS(qwen2vl, 16, 80, 2, {20, 40})
 BOTH_TURNS(sam2, 1, 256, 2, {64, 128})
+TYPES(sam2, both_half, both_halves, 0, 1, 256, 2, {64, 128})
+TYPES(sam2, both_half, both_halves, 2048, 1, 256, 2, {64, 128})
+TYPES(sam2, both_pair, both_pairs, 0, 1, 256, 2, {64, 128})
+TYPES(sam2, both_pair, both_pairs, 2048, 1, 256, 2, {64, 128})
 BOTH_TURNS(dinov3, 12, 64, 2, {16, 32})
 BOTH_TURNS(flux, 24, 128, 3, {8, 36, 64})
 BOTH_TURNS(llama4, 16, 88, 2, {22, 44})
@@ -64,9 +112,22 @@ BOTH_TURNS(llama4, 16, 88, 2, {22, 44})
 #define BOTH_LISTED(tower, heads, dim)                                                                       \
     ALL_LISTED(tower, 0, "", heads, dim), ALL_LISTED(tower, 2816, ", fetched ahead", heads, dim)
 
+#define STEPS_LISTED(more, name, ahead, pairing)                                                             \
+    {"AVX2, step by step" more, 1, 256, pairing, ROPE2D_F32, false, sam2_##name##_F32_##ahead},              \
+        {"AVX2, step by step" more, 1, 256, pairing, ROPE2D_F16, false, sam2_##name##_F16_##ahead}, {        \
+        "AVX2, step by step" more, 1, 256, pairing, ROPE2D_BF16, false, sam2_##name##_BF16_##ahead           \
+    }
+
 static const struct bench_turn_loop loops[] = {
-    BOTH_LISTED(qwen2vl, 16, 80), BOTH_LISTED(sam2, 1, 256),   BOTH_LISTED(dinov3, 12, 64),
-    BOTH_LISTED(flux, 24, 128),   BOTH_LISTED(llama4, 16, 88),
+    STEPS_LISTED("", both_half, 0, ROPE2D_PAIRING_HALF),
+    STEPS_LISTED("", both_pair, 0, ROPE2D_PAIRING_INTERLEAVED),
+    STEPS_LISTED(", fetched ahead", both_half, 2048, ROPE2D_PAIRING_HALF),
+    STEPS_LISTED(", fetched ahead", both_pair, 2048, ROPE2D_PAIRING_INTERLEAVED),
+    BOTH_LISTED(qwen2vl, 16, 80),
+    BOTH_LISTED(sam2, 1, 256),
+    BOTH_LISTED(dinov3, 12, 64),
+    BOTH_LISTED(flux, 24, 128),
+    BOTH_LISTED(llama4, 16, 88),
 };
 
 static bool are_here(void) {
