@@ -341,6 +341,11 @@ static void check_times(void) {
           "the device's clock counts");
     timing = bench_timing_of(stopped, 3, room);
     CHECK(!timing.has_device && bench_counted(&timing)->median == 20, "a clock that stood still does not");
+    // Of a machine that is ten times slower in one round, and of another way in that round alone.
+    struct bench_sample copy[] = {{1, 10}, {10, 100}, {1, 10}}, turn[] = {{2, 40}, {20, 400}, {20, 400}};
+    CHECK(bench_ratio_of(copy, turn, 3, room) == 0.5, "a ratio is of the rounds' own");
+    struct bench_sample scale[] = {{1, 10}, {1, 100}, {1, 40}}, silent[] = {{1, 20}, {0, 200}, {1, 20}};
+    CHECK(bench_ratio_of(scale, silent, 3, room) == 0.5, "without the device's clock by the host's");
 }
 
 // Random numbers that could hide a rotation: zeros, and what is no normal number.

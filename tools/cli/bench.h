@@ -135,6 +135,9 @@ struct bench_row {
     bool is_equal;  // to the portable path, in this run: without it there is no timing
     char why[160];  // it is not, or was not measured
     struct bench_timing timing;
+    // How fast against a move's best variant: the median of what each round has for itself, in which both ran
+    // within moments. 0: no rounds of both.
+    double of[BENCH_MOVES];
 };
 
 struct bench_group {
@@ -206,14 +209,13 @@ struct bench_results {
 const struct bench_spread *bench_counted(const struct bench_timing *timing);
 // Bytes read and written in a second, in 10^9.
 double bench_rate(const struct bench_group *group, const struct bench_timing *timing);
-// How fast against a baseline: 1 is as fast; 0 where one of them was not measured.
-double bench_ratio(const struct bench_timing *baseline, const struct bench_timing *timing);
 // Of its limit's speed: what explains a miss.
 #define BENCH_NEAR_SPEED 0.95
 // Which limit is a row's.
 enum bench_move bench_limit_of(const struct bench_group *group, const struct bench_row *row);
 // The best of a move's variants.
 const struct bench_baseline *bench_baseline_of(const struct bench_group *group, enum bench_move move);
+// How fast against that: 1 is as fast; 0 where one of them was not measured.
 double bench_of(const struct bench_group *group, enum bench_move move, const struct bench_row *row);
 // Against the limit, in place or not as the row is.
 double bench_of_limit(const struct bench_group *group, const struct bench_row *row);

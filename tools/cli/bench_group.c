@@ -268,6 +268,16 @@ static int check_moves(struct measuring *m) {
     return result;
 }
 
+static void keep_ratios(struct measuring *m, const struct way *rotation, uint32_t rounds,
+                        struct bench_row *row) {
+    uint32_t kept[BENCH_MOVES] = {0};
+    for (uint32_t i = 0; i < m->way_count && row->timing.runs > 0; ++i) {
+        const struct way *way = &m->ways[i];
+        if (!way->rotation && kept[way->move]++ == m->group->moves[way->move].best)
+            row->of[way->move] = bench_ratio_of(way->samples, rotation->samples, rounds, m->room);
+    }
+}
+
 static int keep_rotations(struct measuring *m, uint32_t rounds) {
     int result = STATUS_OK;
     for (uint32_t i = 0; i < m->way_count && m->ways[i].rotation && !result; ++i) {
@@ -275,6 +285,7 @@ static int keep_rotations(struct measuring *m, uint32_t rounds) {
         struct bench_timing timing = bench_timing_of(m->ways[i].samples, rounds, m->room);
         result = bench_check(m->run, m->ways[i].rotation, m->set, row);
         bench_accept(row, &timing);
+        keep_ratios(m, &m->ways[i], rounds, row);
         m->run->results->refused += !row->is_equal;
         progress_add(&m->run->progress, 0);
     }

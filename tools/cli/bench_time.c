@@ -51,9 +51,14 @@ double bench_rate(const struct bench_group *group, const struct bench_timing *ti
     return seconds > 0 ? 2e-9 * (double)group->bytes / seconds : 0;
 }
 
-double bench_ratio(const struct bench_timing *baseline, const struct bench_timing *timing) {
-    double seconds = bench_counted(timing)->median;
-    return seconds > 0 ? bench_counted(baseline)->median / seconds : 0;
+double bench_ratio_of(const struct bench_sample *baseline, const struct bench_sample *samples, uint32_t count,
+                      double *room) {
+    struct bench_timing first = bench_timing_of(baseline, count, room);
+    struct bench_timing second = bench_timing_of(samples, count, room);
+    bool has_device = first.has_device && second.has_device;
+    for (uint32_t i = 0; i < count; ++i)
+        room[i] = has_device ? baseline[i].device / samples[i].device : baseline[i].host / samples[i].host;
+    return bench_spread_of(room, count).median;
 }
 
 const struct bench_baseline *bench_baseline_of(const struct bench_group *group, enum bench_move move) {
@@ -76,7 +81,10 @@ enum bench_move bench_limit_of(const struct bench_group *group, const struct ben
 }
 
 double bench_of(const struct bench_group *group, enum bench_move move, const struct bench_row *row) {
-    return bench_ratio(&bench_baseline_of(group, move)->timing, &row->timing);
+    double seconds = bench_counted(&row->timing)->median;
+    if (row->of[move] > 0)
+        return row->of[move];
+    return seconds > 0 ? bench_counted(&bench_baseline_of(group, move)->timing)->median / seconds : 0;
 }
 
 double bench_of_limit(const struct bench_group *group, const struct bench_row *row) {
