@@ -82,13 +82,15 @@ rope2d_status rope2d_work_prepare(const rope2d_plan *plan, const rope2d_position
     if (params->tensor_count > 0 && !params->tensors)
         return rope2d_fail(host, ROPE2D_ERROR_NULL, "tensors is NULL; tensor_count is %u",
                            params->tensor_count);
-    *work = (rope2d_work){.tensors = tensors};
-    if (params->batch == 0 || params->tokens == 0)
-        return ROPE2D_OK;
-    ROPE2D_TRY(check_ranges(plan, positions, params));
     work->batch = params->batch;
     work->first_token = params->first_token;
     work->tokens = params->tokens;
+    work->tensor_count = 0;
+    work->tensors = tensors;
+    work->single_only = work->streams = false;
+    if (params->batch == 0 || params->tokens == 0)
+        return ROPE2D_OK;
+    ROPE2D_TRY(check_ranges(plan, positions, params));
     return rope2d_tensors_check(plan, params, tensors, &work->tensor_count);
 }
 
@@ -97,7 +99,7 @@ rope2d_status rope2d_apply(const rope2d_plan *plan, const rope2d_positions *posi
     if (!plan)
         return ROPE2D_ERROR_NULL;
     rope2d_checked_tensor tensors[ROPE2D_MAX_TENSORS];
-    rope2d_work work = {0};
+    rope2d_work work;
     if (plan->device->lacks_queue)
         return rope2d_fail(&plan->device->host, ROPE2D_ERROR_UNSUPPORTED,
                            "queue: %s was adopted without one, so that nothing can be applied",
@@ -120,7 +122,7 @@ rope2d_status rope2d_plan_dispatches(const rope2d_plan *plan, const rope2d_posit
     if (!dispatches)
         return rope2d_fail(&plan->device->host, ROPE2D_ERROR_NULL, "dispatches is NULL");
     rope2d_checked_tensor tensors[ROPE2D_MAX_TENSORS];
-    rope2d_work work = {0};
+    rope2d_work work;
     ROPE2D_TRY(rope2d_work_prepare(plan, positions, params, tensors, &work));
     if (work.tensor_count == 0)
         return ROPE2D_OK;

@@ -291,7 +291,6 @@ rope2d_status rope2d_tensors_check(const rope2d_plan *plan, const rope2d_apply_p
             return rope2d_fail(c.host, ROPE2D_ERROR_HEADS,
                                "tensors[%u].heads is %u; the spec has frequencies for %u", i, heads,
                                plan->pattern.freq_heads);
-        all[kept] = (places){0};
         ROPE2D_TRY(check_places(&c, i, &all[kept]));
         ROPE2D_TRY(check_overlaps(&c, all, kept));
         tensors[kept] = (rope2d_checked_tensor){

@@ -56,7 +56,7 @@ void rope2d_tile_token(rope2d_tile *tile, uint32_t index, uint64_t at, uint32_t 
         rope2d_route all;
         rope2d_route *route = &tile->routes[index];
         if (!tile->by_head) {
-            all = rope2d_route_of(tile, tensor, end - first, NULL);
+            rope2d_route_fill(&all, tile, tensor, end - first, NULL);
             route = &all;
         }
         const uint32_t most = tile->by_head ? tile->room : end - first;
@@ -85,8 +85,10 @@ static void rotate_tokens(rope2d_tile *tile, uint64_t begin, uint64_t end, rope2
 void rope2d_vector_tokens(const rope2d_cpu_job *job, uint64_t begin, uint64_t end) {
     rope2d_tables t;
     rope2d_checked_tensor joined;
-    rope2d_tile tile = {.job = job, .is_joined = join(job, &joined)};
+    rope2d_tile tile;
     rope2d_cpu_job few;
+    tile.job = job;
+    tile.is_joined = join(job, &joined);
     if (tile.is_joined) {
         few = *job;
         few.ahead.heads = job->ahead.few;
@@ -106,7 +108,11 @@ void rope2d_vector_tokens(const rope2d_cpu_job *job, uint64_t begin, uint64_t en
 void rope2d_vector_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensor, uint64_t begin,
                          uint64_t end) {
     rope2d_tables t;
-    rope2d_tile tile = {.job = job, .tensors = tensor, .tensor_count = 1};
+    rope2d_tile tile;
+    tile.job = job;
+    tile.tensors = tensor;
+    tile.tensor_count = 1;
+    tile.is_joined = false;
     rope2d_tile_fill(&tile);
     while (begin < end) {
         const uint32_t heads = tensor->heads;

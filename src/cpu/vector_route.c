@@ -82,42 +82,34 @@ static void ask_ahead(const rope2d_tile *tile, rope2d_route *route) {
     }
 }
 
-rope2d_route rope2d_route_of(const rope2d_tile *tile, const rope2d_checked_tensor *tensor, uint32_t heads,
-                             const rope2d_checked_tensor *second) {
+// Each member for itself: compilers that save room clear a whole structure by an instruction that takes
+// longer than a head does.
+void rope2d_route_fill(rope2d_route *route, const rope2d_tile *tile, const rope2d_checked_tensor *tensor,
+                       uint32_t heads, const rope2d_checked_tensor *second) {
     const rope2d_cpu_job *job = tile->job;
     const rope2d_vector *v = job->vector;
     const ptrdiff_t element = (ptrdiff_t)rope2d_element_size(job->plan->in);
     const ptrdiff_t out_size = (ptrdiff_t)rope2d_element_size(job->plan->out);
     const bool is_apart = tensor->out.head_stride > tensor->out.token_stride && tile->room > 1;
-    rope2d_route route = {
-        .tensor = tensor,
-        .heads = heads,
-        .singly = !tile->is_joined && !tile->by_head && (is_apart || v->kernel->is_few),
-        .turn =
-            {
-                .in_inner = (ptrdiff_t)tensor->in.head_stride * element,
-                .out_inner = (ptrdiff_t)tensor->out.head_stride * out_size,
-                .in_outer = (ptrdiff_t)tensor->in.token_stride * element,
-                .out_outer = (ptrdiff_t)tensor->out.token_stride * out_size,
-                .inner = heads,
-                .group = 1,
-                .blocks = v->blocks,
-                .block_count = v->block_count,
-                .steps = v->step_count,
-            },
-    };
-    rope2d_turn *t = &route.turn;
-    if (!route.singly && !rope2d_cpu_converts(job->plan) &&
+    rope2d_turn *t = &route->turn;
+    route->tensor = tensor;
+    route->heads = heads;
+    route->singly = !tile->is_joined && !tile->by_head && (is_apart || v->kernel->is_few);
+    route->turn_fn = NULL;
+    if (!route->singly && !rope2d_cpu_converts(job->plan) &&
         (tensor->in_place || (v->pass_count == 0 && (!job->streams || v->kernel->streams))))
-        route.turn_fn = v->kernel->turn;
-    if (tile->by_head) {
-        t->in_outer = t->in_inner;
-        t->out_outer = t->out_inner;
-    }
-    if (tile->by_head || route.singly)
-        t->inner = 1;
-    else
-        t->group = group_of(job, heads);
+        route->turn_fn = v->kernel->turn;
+    t->in_inner = (ptrdiff_t)tensor->in.head_stride * element;
+    t->out_inner = (ptrdiff_t)tensor->out.head_stride * out_size;
+    t->in_outer = tile->by_head ? t->in_inner : (ptrdiff_t)tensor->in.token_stride * element;
+    t->out_outer = tile->by_head ? t->out_inner : (ptrdiff_t)tensor->out.token_stride * out_size;
+    t->inner = tile->by_head || route->singly ? 1 : heads;
+    t->group = tile->by_head || route->singly ? 1 : group_of(job, heads);
+    t->blocks = v->blocks;
+    t->block_count = v->block_count;
+    t->steps = v->step_count;
+    t->second = 0;
+    t->in_jump = t->out_jump = 0;
     if (second) {
         t->inner += second->heads;
         t->second = second->heads;
@@ -126,10 +118,11 @@ rope2d_route rope2d_route_of(const rope2d_tile *tile, const rope2d_checked_tenso
         if (t->group == heads)
             t->group = t->inner;
     }
-    t->in_order = lies_in_order(tile, &route);
+    t->fetched = t->ahead = 0;
+    t->follows = false;
+    t->in_order = lies_in_order(tile, route);
     if (job->ahead.heads > 0)
-        ask_ahead(tile, &route);
-    return route;
+        ask_ahead(tile, route);
 }
 
 void rope2d_tile_fill(rope2d_tile *tile) {
@@ -140,7 +133,7 @@ void rope2d_tile_fill(rope2d_tile *tile) {
     for (const rope2d_checked_tensor *a = tile->tensors; a < end; a++) {
         const rope2d_checked_tensor *second =
             !tile->by_head && a + 1 < end && goes_on(tile->job, a) ? a + 1 : NULL;
-        tile->routes[tile->route_count++] = rope2d_route_of(tile, a, a->heads, second);
+        rope2d_route_fill(&tile->routes[tile->route_count++], tile, a, a->heads, second);
         if (second)
             a = second;
     }

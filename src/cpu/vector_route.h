@@ -23,18 +23,18 @@ typedef struct rope2d_tile {
     const rope2d_checked_tensor *tensors;
     uint32_t tensor_count; // 1 or 2
     bool is_joined;        // one tensor, whose two heads are two tensors
-    uint32_t room;         // for tables that are found at a time, at least 1
-    bool by_head;          // each head has a table of its own
+    // Of rope2d_tile_fill.
+    uint32_t room; // for tables that are found at a time, at least 1
+    bool by_head;  // each head has a table of its own
     uint32_t route_count;
     rope2d_route routes[2]; // of tokens that turn; with by_head of each tensor
 } rope2d_tile;
 
-// Fills what follows `is_joined`.
 void rope2d_tile_fill(rope2d_tile *tile);
 
 // All heads of a tensor, and of `second`, unless it is NULL; or some heads of a token.
-rope2d_route rope2d_route_of(const rope2d_tile *tile, const rope2d_checked_tensor *tensor, uint32_t heads,
-                             const rope2d_checked_tensor *second);
+void rope2d_route_fill(rope2d_route *route, const rope2d_tile *tile, const rope2d_checked_tensor *tensor,
+                       uint32_t heads, const rope2d_checked_tensor *second);
 // Where its first head is.
 void rope2d_route_place(const rope2d_cpu_job *job, rope2d_route *route, uint64_t batch, uint64_t token,
                         uint64_t head);
