@@ -271,7 +271,7 @@ static bool try_seed(rope2d_device *device, const rope2d_turn_kernel *kernel) {
     s.batch = 1 + below(MAX_BATCH);
     s.in_place = below(2) != 0 && !kernel->streams;
     s.is_finite = below(3) != 0;
-    s.is_large = below(2) != 0 || kernel->streams;
+    s.is_large = below(2) != 0;
     static const rope2d_ahead ways[] = {
         {.heads = 0}, {.heads = 320, .few = 320}, {.few = 320, .follows = true}};
     s.ahead = ways[s.is_large ? below(3) : 0];

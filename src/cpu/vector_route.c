@@ -49,8 +49,9 @@ static bool same_strides(const rope2d_span *a, const rope2d_span *b) {
 // has read once. Two heads that share a step must be one tensor's.
 static bool goes_on(const rope2d_cpu_job *job, const rope2d_checked_tensor *a) {
     const rope2d_checked_tensor *b = a + 1;
-    if (rope2d_cpu_converts(job->plan) || job->vector->kernel->is_few || !(job->in_turns || job->is_small) ||
-        (job->streams && !a->in_place))
+    const rope2d_turn_kernel *kernel = job->vector->kernel;
+    if (rope2d_cpu_converts(job->plan) || kernel->is_few || kernel->streams ||
+        !(job->in_turns || job->is_small) || (job->streams && !a->in_place))
         return false;
     const uint32_t group = group_of(job, a->heads);
     return (group == a->heads || (a->heads % group == 0 && group <= b->heads)) && a->heads % 2 == 0 &&
