@@ -82,15 +82,16 @@ rope2d_status rope2d_work_prepare(const rope2d_plan *plan, const rope2d_position
     if (params->tensor_count > 0 && !params->tensors)
         return rope2d_fail(host, ROPE2D_ERROR_NULL, "tensors is NULL; tensor_count is %u",
                            params->tensor_count);
-    work->batch = params->batch;
-    work->first_token = params->first_token;
-    work->tokens = params->tokens;
-    work->tensor_count = 0;
+    work->batch = work->tensor_count = 0;
+    work->first_token = work->tokens = 0;
     work->tensors = tensors;
     work->single_only = work->streams = false;
     if (params->batch == 0 || params->tokens == 0)
         return ROPE2D_OK;
     ROPE2D_TRY(check_ranges(plan, positions, params));
+    work->batch = params->batch;
+    work->first_token = params->first_token;
+    work->tokens = params->tokens;
     return rope2d_tensors_check(plan, params, tensors, &work->tensor_count);
 }
 

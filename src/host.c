@@ -120,7 +120,7 @@ static void log_line(const rope2d_host *host, rope2d_log_level level, const char
         host->log(host->user, level, line);
 }
 
-rope2d_status rope2d_fail(const rope2d_host *host, rope2d_status status, const char *format, ...) {
+rope2d_status(rope2d_fail)(const rope2d_host *host, rope2d_status status, const char *format, ...) {
     if (host != NULL && host->log != NULL) {
         va_list arguments;
         va_start(arguments, format);

@@ -183,17 +183,16 @@ void rope2d_cpu_job_fill(job *j) {
     write_shape(j);
     j->tasks = count_tasks(j);
     j->head_bytes = pattern->head_dim * rope2d_element_size(plan->out);
-    j->streams = j->vector && is_past_caches(j, 2 * j->heads); // inputs and outputs
+    j->streams = j->vector && (j->vector->kernel->streams || j->work->streams ||
+                               is_past_caches(j, 2 * j->heads)); // inputs and outputs
     const rope2d_checked_tensor *first = &j->work->tensors[0];
     const uint64_t tokens = tokens_of(j->work);
     const bool is_few = j->heads <= FEW_HEADS * tokens;
     if (j->vector && j->vector->past && (j->work->single_only || (j->streams && first->in_place && !is_few)))
         j->vector = j->vector->past;
-    if (j->vector && j->vector->streamed && ((j->streams && !is_few) || j->work->streams) &&
-        can_stream(j->work, rope2d_element_size(plan->out))) {
+    if (j->streams && j->vector->streamed && (!is_few || j->work->streams) &&
+        can_stream(j->work, rope2d_element_size(plan->out)))
         j->vector = j->vector->streamed;
-        j->streams = true;
-    }
     if (j->vector && !j->is_small) // the portable path serves devices of other backends as well
         j->ahead = ((const rope2d_cpu *)plan->device->impl)->ahead;
     if (j->ahead.past > 0 && (first->in_place ? is_past_caches(j, j->heads) : j->streams))

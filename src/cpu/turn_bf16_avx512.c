@@ -12,7 +12,6 @@
 
 #define HAS_AHEAD        1
 #define IS_FEW           0
-#define HAS_SHARED       0
 #define WHOLE_WORD_STEPS 4
 #define WORD_STEPS       4
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // How a step of fp32, whatever it is in memory, is read and written: of pairs in two halves, and side by
-// side. A part of turn_all_tmpl.h.
+// side. A part of turn_all_tmpl.h, or in front of turn_f16_tmpl.h or turn_streamed_tmpl.h.
 
 #define HALF_READ(load_it, i, at)                                                                            \
     const REAL x##i = load_it(in + (at));                                                                    \

@@ -21,7 +21,6 @@ OP void streamed_f16(void *p, REAL v) {
 }
 
 #define NAME         half_f32
-#define PAIRS        WIDTH
 #define STEP_BYTES   (4 * WIDTH)
 #define ENTRY        real_entries
 #define SPLIT        split
@@ -30,7 +29,6 @@ OP void streamed_f16(void *p, REAL v) {
 #include "turn_streamed_tmpl.h"
 
 #define NAME         interleaved_f32
-#define PAIRS        (WIDTH / 2)
 #define STEP_BYTES   (4 * WIDTH)
 #define ENTRY        real_entries
 #define SPLIT        doubled
@@ -39,7 +37,6 @@ OP void streamed_f16(void *p, REAL v) {
 #include "turn_streamed_tmpl.h"
 
 #define NAME         half_f16
-#define PAIRS        WIDTH
 #define STEP_BYTES   (2 * WIDTH)
 #define ENTRY        real_entries
 #define SPLIT        split
@@ -48,7 +45,6 @@ OP void streamed_f16(void *p, REAL v) {
 #include "turn_streamed_tmpl.h"
 
 #define NAME         interleaved_f16
-#define PAIRS        (WIDTH / 2)
 #define STEP_BYTES   (2 * WIDTH)
 #define ENTRY        real_entries
 #define SPLIT        doubled

@@ -3,7 +3,7 @@
 // The loops of one kernel that writes past the caches what its heads become, line by line, in the order in
 // which they lie. Two heads at a time take a step's cosines and sines, which are read anew for the next two:
 // blocks that keep them would come back to lines half written. The file that includes this defines TURN_FN,
-// NAME, STEP_BYTES, PAIRS, ENTRY, SPLIT, READ and WRITE as in turn_tmpl.h.
+// NAME, STEP_BYTES, ENTRY, SPLIT, READ and WRITE as in turn_tmpl.h.
 
 TURN_FN static void NAME(const rope2d_turn *turn) {
     const rope2d_block *const end = turn->blocks + turn->block_count;
@@ -54,7 +54,6 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 
 #undef NAME
 #undef STEP_BYTES
-#undef PAIRS
 #undef ENTRY
 #undef SPLIT
 #undef READ

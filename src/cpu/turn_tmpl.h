@@ -9,9 +9,9 @@
 //     IS_FEW            1 for few heads: then the loops are turn_few_tmpl.h's, without STEPS
 //     FOLLOWS           where such a kernel, of steps of one line, knows turn->follows: HALVES_FOLLOW, or
 //                       PAIRS_FOLLOW of pairs side by side
-//     STEPS             as many steps' cosines and sines as registers have room for
+//     STEPS             how many steps' cosines and sines it keeps, mostly as registers have room for
 //     LEAST_STEPS       where it is there, the kernel knows some numbers of steps alone: with LEAST_STEPS and
-//                       STEPS 2 and 2, or 4 and 4, this one; 6 and 8 these; 8 and 11 8, 10 and 11
+//                       STEPS 4 and 4, or 8 and 8, this one; 6 and 8 these; 8 and 11 8, 10 and 11
 //     PAIRS             of a step
 //     ENTRY, SPLIT(at)  what a step keeps in registers of the (cos, sin) of its pairs, from `at` on, and how
 //     READ(i, at)       declares what step i reads from byte `at` of in on

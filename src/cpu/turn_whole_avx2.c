@@ -14,7 +14,6 @@
 
 #define HAS_AHEAD        1
 #define IS_FEW           0
-#define HAS_SHARED       0
 #define WHOLE_STEPS      8
 #define BLOCK_STEPS      11
 #define WHOLE_WORD_STEPS 8

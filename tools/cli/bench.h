@@ -63,7 +63,8 @@ enum bench_purpose {
     BENCH_ASKED,     // what was asked for: every rotation, every baseline
     BENCH_PAST_LAST, // no copies of our own, and fewer variants of the rest: it takes long
     BENCH_GROWTH,    // one rotation in place, its limit and the scale, a variant of each: it takes longest
-    BENCH_ONE_KERNEL // of the CPU: one rotation in place by `kernel`, its limit and the scale; in no target
+    BENCH_ONE_KERNEL // of the CPU: one rotation by `kernel`, in place unless it streams, its limit and the
+                     // scale; in no target
 };
 
 static inline bool bench_has_one_rotation(enum bench_purpose purpose) {

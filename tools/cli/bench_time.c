@@ -53,9 +53,9 @@ double bench_rate(const struct bench_group *group, const struct bench_timing *ti
 
 double bench_ratio_of(const struct bench_sample *baseline, const struct bench_sample *samples, uint32_t count,
                       double *room) {
-    struct bench_timing first = bench_timing_of(baseline, count, room);
-    struct bench_timing second = bench_timing_of(samples, count, room);
-    bool has_device = first.has_device && second.has_device;
+    bool has_device = true;
+    for (uint32_t i = 0; i < count; ++i)
+        has_device = has_device && baseline[i].device > 0 && samples[i].device > 0;
     for (uint32_t i = 0; i < count; ++i)
         room[i] = has_device ? baseline[i].device / samples[i].device : baseline[i].host / samples[i].host;
     return bench_spread_of(room, count).median;

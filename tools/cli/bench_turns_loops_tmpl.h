@@ -2,7 +2,10 @@
 //
 // The loops of bench_turns.h for one instruction set. The file that includes this defines
 //
-//     TARGETED     how a function of the instruction set begins
+//     TARGETED      how a function of the instruction set begins
+//     HAS_AVX512    0 or 1: which constants bench_turns_tmpl.h wants, signs and evens and lower_halves, or
+//     signs
+//                   and places
 //
 // then includes this for what a token's rows are, bench_turns_tmpl.h for each width, and makes of the macros
 // here loops of that width, and of those loops of towers.
