@@ -46,12 +46,12 @@ PAIR_TOKENS(long_pairs, half, narrow, 8, MOST_STEPS)
 // Of a single head each step of q and of k, whose cosines and sines nobody keeps.
 FN void both_halves(const struct bench_turn_part *part, struct shape shape) {
     const rope2d_element e = shape.element;
-    const int pairs = shape.dim / 2, size = size_of(e), n = e == ROPE2D_BF16 ? 16 : 8;
+    const int pairs = shape.dim / 2, size = size_of(e), n = e == ROPE2D_BF16 ? 16 : 8, steps = pairs / n;
     for (uint64_t token = part->begin; token < part->end; ++token) {
         const struct rows rows = rows_of(part, &shape, token);
         unsigned char *const q = part->tensors[0] + token * (uint64_t)(shape.dim * size);
         unsigned char *const k = part->tensors[part->tensor_count - 1] + token * (uint64_t)(shape.dim * size);
-        UNROLLED for (int i = 0; i < pairs / n; ++i) {
+        UNROLLED for (int i = 0; i < steps; ++i) {
             const half_entries entries = half_half_entries(&rows, i * n, e);
             const int lo = i * n * size, hi = lo + pairs * size;
             if (shape.ahead > 0 && lo % BENCH_LINE == 0) {
@@ -69,12 +69,12 @@ FN void both_halves(const struct bench_turn_part *part, struct shape shape) {
 
 FN void both_pairs(const struct bench_turn_part *part, struct shape shape) {
     const rope2d_element e = shape.element;
-    const int pairs = shape.dim / 2, size = size_of(e), n = e == ROPE2D_BF16 ? 8 : 4;
+    const int size = size_of(e), n = e == ROPE2D_BF16 ? 8 : 4, steps = shape.dim / 2 / n;
     for (uint64_t token = part->begin; token < part->end; ++token) {
         const struct rows rows = rows_of(part, &shape, token);
         unsigned char *const q = part->tensors[0] + token * (uint64_t)(shape.dim * size);
         unsigned char *const k = part->tensors[part->tensor_count - 1] + token * (uint64_t)(shape.dim * size);
-        UNROLLED for (int i = 0; i < pairs / n; ++i) {
+        UNROLLED for (int i = 0; i < steps; ++i) {
             const half_entries entries = half_pair_entries(&rows, i * n, e);
             const int at = i * 2 * n * size;
             if (shape.ahead > 0 && at % BENCH_LINE == 0) {

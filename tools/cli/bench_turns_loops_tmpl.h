@@ -13,8 +13,11 @@
 #include "bench_turns.h"
 
 #include <immintrin.h>
+#include <string.h>
 
-#define FN TARGETED static inline __attribute__((always_inline))
+// Sanitizers would make of each step of each tower code that takes minutes to compile.
+#define UNSEEN __attribute__((no_sanitize("address", "undefined")))
+#define FN     TARGETED UNSEEN static inline __attribute__((always_inline))
 #if defined(__clang__)
 #define UNROLLED _Pragma("unroll")
 #else
@@ -59,6 +62,7 @@ enum { MOST_STEPS = 32 };
         const int steps = pairs / n, rest = pairs % n;                                                       \
         const bool has_half = 2 * rest == n, overlaps = rest > 0 && !has_half;                               \
         T##_entries kept[MOST_STEPS];                                                                        \
+        memset(kept, 0, sizeof kept); /* compilers lose track of so many */                                  \
         TAIL##_entries tail;                                                                                 \
         for (uint64_t token = part->begin; token < part->end; ++token) {                                     \
             const struct rows rows = rows_of(part, &shape, token);                                           \
@@ -116,6 +120,7 @@ FN int blocks_of(int steps, int most) {
         const bool has_half = pairs % n > 0;                                                                 \
         const int group = blocks > 1 ? 4 : shape.heads;                                                      \
         T##_entries kept[MOST_STEPS];                                                                        \
+        memset(kept, 0, sizeof kept); /* compilers lose track of so many */                                  \
         TAIL##_entries tail;                                                                                 \
         for (uint64_t token = part->begin; token < part->end; ++token) {                                     \
             const struct rows rows = rows_of(part, &shape, token);                                           \
@@ -149,7 +154,8 @@ FN int blocks_of(int steps, int most) {
     }
 
 #define TURN(tower, name, turn, type, bytes_ahead, ...)                                                      \
-    TARGETED static void tower##_##name##_##type##_##bytes_ahead(const struct bench_turn_part *part) {       \
+    TARGETED UNSEEN static void tower##_##name##_##type##_##bytes_ahead(                                     \
+        const struct bench_turn_part *part) {                                                                \
         turn(part, (struct shape){__VA_ARGS__, ROPE2D_##type, bytes_ahead});                                 \
     }
 #define TYPES(tower, name, turn, ahead, ...)                                                                 \
