@@ -5,10 +5,9 @@
 
 #include "turn_avx512_tmpl.h"
 
+#include "turn_words_256_tmpl.h"
+
 // bf16 goes by 16 pairs at a time as well, in two vectors of 256 bits.
-#define HALF           __m256
-#define HALF_WIDTH     8
-#define WORDS          __m256i
 #define HAS_F16        0
 #define HAS_AHEAD      1
 #define IS_FEW         0
@@ -21,10 +20,6 @@
 typedef struct half_entries {
     HALF c, s;
 } half_entries;
-
-typedef struct even_odd_entries {
-    HALF ce, co, se, so;
-} even_odd_entries;
 
 OP HALF half_load(const void *p) {
     HALF v = _mm256_loadu_ps(p);
@@ -44,22 +39,6 @@ OP HALF half_add(HALF a, HALF b) {
 
 OP HALF half_sub(HALF a, HALF b) {
     return _mm256_sub_ps(a, b);
-}
-
-OP WORDS load_words(const void *p) {
-    return _mm256_loadu_si256(p);
-}
-
-OP void store_words(void *p, WORDS w) {
-    _mm256_storeu_si256(p, w);
-}
-
-OP HALF even(WORDS w) {
-    return _mm256_castsi256_ps(_mm256_slli_epi32(w, 16));
-}
-
-OP HALF odd(WORDS w) {
-    return _mm256_castsi256_ps(_mm256_and_si256(w, _mm256_set1_epi32((int)0xffff0000u)));
 }
 
 // Upper halves, each one more where the lower half is more than 0x8000, or is that and the upper half odd. A

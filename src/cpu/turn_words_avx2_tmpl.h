@@ -1,36 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // bf16 in vectors of 256 bits, behind turn_avx2_tmpl.h, as turn_bf16_tmpl.h wants them.
+#include "turn_words_256_tmpl.h"
 
-#define HALF         REAL
-#define HALF_WIDTH   WIDTH
-#define WORDS        __m256i
 #define half_entries real_entries
-
-typedef struct even_odd_entries {
-    HALF ce, co, se, so;
-} even_odd_entries;
-
-#define half_split split
-#define half_mul   mul
-#define half_add   add
-#define half_sub   sub
-
-OP WORDS load_words(const void *p) {
-    return _mm256_loadu_si256(p);
-}
-
-OP void store_words(void *p, WORDS w) {
-    _mm256_storeu_si256(p, w);
-}
-
-OP HALF even(WORDS w) {
-    return _mm256_castsi256_ps(_mm256_slli_epi32(w, 16));
-}
-
-OP HALF odd(WORDS w) {
-    return _mm256_castsi256_ps(_mm256_and_si256(w, _mm256_set1_epi32((int)0xffff0000u)));
-}
+#define half_split   split
+#define half_mul     mul
+#define half_add     add
+#define half_sub     sub
 
 // As in turn_avx512.c: upper halves, one more where the lower half with the upper's last bit is more than a
 // half, by a comparison that knows signed numbers alone.

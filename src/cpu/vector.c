@@ -53,11 +53,11 @@ static bool has_whole_steps(const rope2d_turn_kernel *kernel, const uint8_t *axi
 // Whether a run is written in pieces that are aligned where its head is, and heads are that lie densely.
 static bool is_aligned(const rope2d_turn_kernel *kernel, const rope2d_pattern *pattern, uint32_t first,
                        uint32_t pairs) {
-    const uint32_t channels =
-        (uint32_t)pattern->lo[first] | pattern->hi[first] * (kernel->pairing == ROPE2D_KERNEL_HALF);
+    uint32_t channels = pattern->head_dim | pattern->lo[first];
+    if (kernel->pairing == ROPE2D_KERNEL_HALF)
+        channels |= pattern->hi[first];
     return pairs % kernel->pairs == 0 &&
-           (channels | pattern->head_dim) * rope2d_element_size(kernel->element) % ROPE2D_STREAM_ALIGNMENT ==
-               0;
+           channels * rope2d_element_size(kernel->element) % ROPE2D_STREAM_ALIGNMENT == 0;
 }
 
 bool rope2d_vector_suits(const rope2d_turn_kernel *kernel, const rope2d_pattern *pattern) {
