@@ -49,8 +49,8 @@ FN void both_halves(const struct bench_turn_part *part, struct shape shape) {
     const int pairs = shape.dim / 2, size = size_of(e), n = e == ROPE2D_BF16 ? 16 : 8, steps = pairs / n;
     for (uint64_t token = part->begin; token < part->end; ++token) {
         const struct rows rows = rows_of(part, &shape, token);
-        unsigned char *const q = part->tensors[0] + token * (uint64_t)(shape.dim * size);
-        unsigned char *const k = part->tensors[part->tensor_count - 1] + token * (uint64_t)(shape.dim * size);
+        unsigned char *const q = token_of(part, &shape, 0, token);
+        unsigned char *const k = token_of(part, &shape, part->tensor_count - 1, token);
         UNROLLED for (int i = 0; i < steps; ++i) {
             const half_entries entries = half_half_entries(&rows, i * n, e);
             const int lo = i * n * size, hi = lo + pairs * size;
@@ -72,8 +72,8 @@ FN void both_pairs(const struct bench_turn_part *part, struct shape shape) {
     const int size = size_of(e), n = e == ROPE2D_BF16 ? 8 : 4, steps = shape.dim / 2 / n;
     for (uint64_t token = part->begin; token < part->end; ++token) {
         const struct rows rows = rows_of(part, &shape, token);
-        unsigned char *const q = part->tensors[0] + token * (uint64_t)(shape.dim * size);
-        unsigned char *const k = part->tensors[part->tensor_count - 1] + token * (uint64_t)(shape.dim * size);
+        unsigned char *const q = token_of(part, &shape, 0, token);
+        unsigned char *const k = token_of(part, &shape, part->tensor_count - 1, token);
         UNROLLED for (int i = 0; i < steps; ++i) {
             const half_entries entries = half_pair_entries(&rows, i * n, e);
             const int at = i * 2 * n * size;

@@ -66,7 +66,7 @@ FN void halves_in_order(const struct bench_turn_part *part, struct shape shape) 
         const struct rows rows = rows_of(part, &shape, token);
         UNROLLED for (int i = 0; i < steps; ++i) kept[i] = full_half_entries(&rows, i * n, e);
         for (uint32_t t = 0; t < part->tensor_count; ++t) {
-            unsigned char *const lo = part->tensors[t] + token * (uint64_t)(shape.dim * size);
+            unsigned char *const lo = token_of(part, &shape, t, token);
             unsigned char *const hi = lo + pairs * size;
             UNROLLED for (int i = 0; i < steps; ++i) x[i] = full_read(lo + i * n * size, e);
             UNROLLED for (int i = 0; i < steps; ++i) {

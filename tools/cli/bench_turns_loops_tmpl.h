@@ -44,6 +44,11 @@ FN int size_of(rope2d_element element) {
     return element == ROPE2D_F32 ? 4 : 2;
 }
 
+FN unsigned char *token_of(const struct bench_turn_part *part, const struct shape *shape, uint32_t tensor,
+                           uint64_t token) {
+    return part->tensors[tensor] + token * (uint64_t)(shape->heads * shape->dim * size_of(shape->element));
+}
+
 FN struct rows rows_of(const struct bench_turn_part *part, const struct shape *shape, uint64_t token) {
     struct rows rows = {.ends = {shape->ends[0], shape->ends[1], shape->ends[2]}};
     for (int a = 0; a < shape->axes; ++a)
@@ -72,7 +77,7 @@ enum { MOST_STEPS = 32 };
             if (overlaps)                                                                                    \
                 kept[steps] = T##_half_entries(&rows, pairs - n, e);                                         \
             for (uint32_t t = 0; t < part->tensor_count; ++t) {                                              \
-                unsigned char *lo = part->tensors[t] + token * (uint64_t)(shape.heads * shape.dim * size);   \
+                unsigned char *lo = token_of(part, &shape, t, token);                                        \
                 for (int h = 0; h < shape.heads; ++h, lo += shape.dim * size) {                              \
                     unsigned char *const hi = lo + pairs * size;                                             \
                     UNROLLED for (int i = 0; i < steps - overlaps; ++i) {                                    \
@@ -130,8 +135,7 @@ FN int blocks_of(int steps, int most) {
                 UNROLLED for (int i = 0; i < steps; ++i) kept[i] = T##_pair_entries(&rows, i * n, e);        \
             }                                                                                                \
             for (uint32_t t = 0; t < part->tensor_count; ++t) {                                              \
-                unsigned char *first =                                                                       \
-                    part->tensors[t] + token * (uint64_t)(shape.heads * shape.dim * size);                   \
+                unsigned char *first = token_of(part, &shape, t, token);                                     \
                 for (int g = 0; g < shape.heads; g += group, first += group * shape.dim * size)              \
                     UNROLLED for (int b = 0; b < blocks; ++b) {                                              \
                         if (blocks > 1) {                                                                    \
