@@ -38,9 +38,25 @@ static struct bench_group make_group(uint64_t tokens, double seconds) {
     return group;
 }
 
+// As if each round had these medians.
+static void settle(struct bench_group *group) {
+    for (uint32_t i = 0; i < group->row_count; ++i)
+        for (int move = 0; move < BENCH_MOVES; ++move) {
+            const struct bench_timing *of = &bench_baseline_of(group, (enum bench_move)move)->timing;
+            struct bench_row *row = &group->rows[i];
+            row->of[move] = of->runs > 0 ? of->host.median / row->timing.host.median : 0;
+        }
+}
+
+static uint32_t judge(const struct bench_results *results, struct bench_target *targets) {
+    for (size_t i = 0; i < results->group_count; ++i)
+        settle(&results->groups[i]);
+    return bench_targets(results, targets);
+}
+
 static void check_ratios(struct bench_group *groups, const struct bench_results *results) {
     struct bench_target targets[BENCH_MOST_TARGETS];
-    uint32_t count = bench_targets(results, targets);
+    uint32_t count = judge(results, targets);
     const struct bench_target *f32 = find(targets, count, "f32, in place, past the last cache, 1 thread");
     const struct bench_target *gpu = find(targets, count, "a real GPU");
     if (!CHECK(f32 && gpu, "the targets are there"))
@@ -50,7 +66,7 @@ static void check_ratios(struct bench_group *groups, const struct bench_results 
     CHECK(f32->reached == 0.5, "and its limit, twice as slow as the scale, reaches %g", f32->reached);
     CHECK(!gpu->is_measured && *gpu->where, "without a GPU nothing is said of one, but why");
     groups[1].rows[0].is_equal = false;
-    count = bench_targets(results, targets);
+    count = judge(results, targets);
     CHECK(f32->rows == 1 && f32->is_met, "a row without a number meets and misses nothing: %u rows",
           f32->rows);
     groups[1].rows[0].is_equal = true;
@@ -73,22 +89,22 @@ static bool counts(const struct bench_target *target, uint32_t met, uint32_t exp
 // Where the limit takes a quarter more per token, a rotation may take 5 % more than that.
 static void check_growth_explained(struct bench_group *groups, const struct bench_results *results) {
     struct bench_target targets[BENCH_MOST_TARGETS];
-    uint32_t count = bench_targets(results, targets);
+    uint32_t count = judge(results, targets);
     const struct bench_target *growth = find(targets, count, "growth");
     counts(growth, 1, 0, 0);
     groups[1].rows[0].timing.host.median = 1024 * 1.31;
-    bench_targets(results, targets);
+    judge(results, targets);
     counts(growth, 0, 1, 0);
     groups[1].rows[0].timing.host.median = 1024 * 1.32;
-    bench_targets(results, targets);
+    judge(results, targets);
     counts(growth, 0, 0, 1);
     set_limit(&groups[1], 1024 * 1.7);
-    bench_targets(results, targets);
+    judge(results, targets);
     counts(growth, 0, 0, 1); // what the rotation itself passes by far is no limit
     CHECK(growth->unexplained.reached < 0, "nor is its growth told: %g", growth->unexplained.reached);
     set_limit(&groups[1], 1024 * 1.08);
     groups[1].rows[0].timing.host.median = 1024 * 1.11;
-    bench_targets(results, targets);
+    judge(results, targets);
     counts(growth, 0, 0, 1); // a limit that is constant within the target explains nothing
     CHECK(growth->unexplained.value > 0.1 && growth->unexplained.reached < 0.1, "11 %% of 8 %%: %g of %g",
           growth->unexplained.value, growth->unexplained.reached);
@@ -97,7 +113,7 @@ static void check_growth_explained(struct bench_group *groups, const struct benc
 
 static void check_growth(struct bench_group *groups, const struct bench_results *results) {
     struct bench_target targets[BENCH_MOST_TARGETS];
-    uint32_t count = bench_targets(results, targets);
+    uint32_t count = judge(results, targets);
     const struct bench_target *growth = find(targets, count, "growth");
     if (!CHECK(growth, "the target of growth is there"))
         return;
@@ -106,17 +122,17 @@ static void check_growth(struct bench_group *groups, const struct bench_results 
     groups[1].rows[0].timing.host.median = 1024 * 1.05;
     set_limit(&groups[0], 1);
     set_limit(&groups[1], 1);
-    bench_targets(results, targets);
+    judge(results, targets);
     CHECK(growth->is_met && growth->rows == 1, "5 %% more is constant: %g", growth->worst);
     CHECK(growth->reached == 0, "a limit that becomes faster does not grow by %g", growth->reached);
     set_limit(&groups[1], 1024 * 1.25);
-    bench_targets(results, targets);
+    judge(results, targets);
     CHECK(growth->reached == 0.25, "and the limit's own, %g, stands beside it", growth->reached);
     check_growth_explained(groups, results);
     set_limit(&groups[0], 2);
     set_limit(&groups[1], 2);
     groups[1].rows[0].table = ROPE2D_TABLE_TEXTURE;
-    bench_targets(results, targets);
+    judge(results, targets);
     CHECK(!growth->is_measured, "another rotation is not compared");
     groups[1].rows[0].table = ROPE2D_TABLE_AUTO;
 }
@@ -124,7 +140,7 @@ static void check_growth(struct bench_group *groups, const struct bench_results 
 // Who has a tensor in two pieces, or reads too much besides.
 static void check_traffic(struct bench_group *groups, const struct bench_results *results) {
     struct bench_target targets[BENCH_MOST_TARGETS];
-    uint32_t count = bench_targets(results, targets);
+    uint32_t count = judge(results, targets);
     const struct bench_target *traffic = find(targets, count, "traffic");
     const struct bench_target *dispatches = find(targets, count, "dispatches");
     if (!CHECK(traffic && dispatches, "the targets of traffic are there"))
@@ -134,10 +150,10 @@ static void check_traffic(struct bench_group *groups, const struct bench_results
           dispatches->reached);
     groups[0].rows[0].dispatches = 2;
     groups[0].rows[0].traffic = 1.021;
-    bench_targets(results, targets);
+    judge(results, targets);
     CHECK(!traffic->is_met && !dispatches->is_met, "two dispatches and 2.1 %% miss");
     groups[0].most_range = groups[0].bytes / 4;
-    bench_targets(results, targets);
+    judge(results, targets);
     CHECK(dispatches->is_met && dispatches->rows == 1, "what no binding reaches needs two");
 }
 
@@ -168,7 +184,7 @@ static void check_rows(void) {
         group.rows[i].timing.host.median = made[i].seconds;
     }
     group.row_count = 8;
-    uint32_t count = bench_targets(&results, targets);
+    uint32_t count = judge(&results, targets);
     const struct bench_target *in = find(targets, count, "f32, in place, past the last cache, 1 thread");
     const struct bench_target *out = find(targets, count, "CPU, out of place");
     const struct bench_target *traffic = find(targets, count, "traffic");
@@ -182,7 +198,7 @@ static void check_rows(void) {
     counts(traffic, 8, 0, 0);
     group.rows[7].timing.host.median = made[8].seconds;
     group.rows[6].traffic = 1.5;
-    bench_targets(&results, targets);
+    judge(&results, targets);
     counts(out, 0, 1, 0);
     counts(traffic, 7, 0, 1);
     CHECK(traffic->unexplained.value == 1.5 && !traffic->is_met, "no limit explains traffic: %g",
@@ -197,21 +213,22 @@ static void check_own_limits(void) {
                                               {BENCH_LIMIT_OUT, BENCH_TURN_HALF}};
     struct bench_group group = make_group(2048, 4);
     struct bench_row *row = &group.rows[0];
-    CHECK(bench_of_limit(&group, row) == 0.5, "no turn of its shape: %g of the limit",
-          bench_of_limit(&group, row));
+    settle(&group);
+    CHECK(bench_of_limit(row) == 0.5, "no turn of its shape: %g of the limit", bench_of_limit(row));
     for (int i = 0; i < 2; ++i)
         for (int in_place = 0; in_place < 2; ++in_place) {
             row->pairing = pairings[i];
             row->in_place = in_place == 1;
             group.moves[own[i][in_place]].variants[0].timing =
                 (struct bench_timing){.host = {3, 3, 3, 3}, .runs = 5};
-            CHECK(bench_limit_of(&group, row) == own[i][in_place], "pairing %d, in place %d: move %d", i,
-                  in_place, (int)bench_limit_of(&group, row));
+            settle(&group);
+            CHECK(bench_limit_of(row) == own[i][in_place], "pairing %d, in place %d: move %d", i, in_place,
+                  (int)bench_limit_of(row));
         }
-    CHECK(bench_of_limit(&group, row) == 0.75, "with one: %g of the limit", bench_of_limit(&group, row));
+    CHECK(bench_of_limit(row) == 0.75, "with one: %g of the limit", bench_of_limit(row));
     row->timing.host.median = 2.5;
-    CHECK(bench_limit_of(&group, row) == BENCH_LIMIT_IN, "faster than a turn: move %d",
-          (int)bench_limit_of(&group, row));
+    settle(&group);
+    CHECK(bench_limit_of(row) == BENCH_LIMIT_IN, "faster than a turn: move %d", (int)bench_limit_of(row));
 }
 
 // The row that is farthest from the target need not be the one that is farthest from its limit.
@@ -224,7 +241,7 @@ static void check_most_to_gain(void) {
         groups[2].moves[BENCH_LIMIT_IN].variants[i].timing = (struct bench_timing){0};
     }
     const struct bench_target *in =
-        find(targets, bench_targets(&results, targets), "f32, in place, past the last cache, 1 thread");
+        find(targets, judge(&results, targets), "f32, in place, past the last cache, 1 thread");
     if (!CHECK(in, "the target is there") || !counts(in, 0, 0, 3)) // no limit, no explanation
         return;
     CHECK(strstr(in->where, "2048 tokens") && strstr(in->unexplained.where, "4096 tokens"),
@@ -232,7 +249,7 @@ static void check_most_to_gain(void) {
     groups[2].rows[0].timing.host.median = 2;
     CHECK(in->unexplained.value == 1 / 1.8 && in->unexplained.reached == 1 / 1.25, "%g of %g",
           in->unexplained.value, in->unexplained.reached);
-    bench_targets(&results, targets);
+    judge(&results, targets);
     CHECK(in->unexplained.value == 0.5 && in->unexplained.reached == BENCH_UNKNOWN,
           "without a limit, half of what is wanted is farther than two thirds of a limit: %g of %g",
           in->unexplained.value, in->unexplained.reached);
@@ -268,7 +285,7 @@ static void check_once(void) {
     };
     struct bench_results results = {.overheads = once, .overhead_count = 2};
     struct bench_target targets[BENCH_MOST_TARGETS];
-    uint32_t count = bench_targets(&results, targets);
+    uint32_t count = judge(&results, targets);
     const struct bench_target *record = find(targets, count, "record one rotation, seconds");
     const struct bench_target *warm = find(targets, count, "warm cache, f32");
     const struct bench_target *warm_f16 = find(targets, count, "warm cache, f16");
@@ -291,19 +308,19 @@ static void check_once(void) {
     once[0].compile = 0.0155; // and now 4.5 ms
     once[0].warm[0].compile = 0.0029;
     once[0].bare_record = once[0].record = 1.1e-6;
-    bench_targets(&results, targets);
+    judge(&results, targets);
     counts(cold, 2, 0, 0);
     counts(warm, 0, 1, 1);
     counts(record, 0, 1, 0);
     once[0].warm[0].compile = 0.0021; // and 0.9 ms are our own
-    bench_targets(&results, targets);
+    judge(&results, targets);
     counts(warm, 0, 1, 1);
     once[0].warm[0].compile = 0.0019; // 1.1 ms
-    bench_targets(&results, targets);
+    judge(&results, targets);
     counts(warm, 0, 0, 2);
     once[0].bare_record = 0.9e-6; // meets the target
     once[0].record = 1.001e-6;
-    bench_targets(&results, targets);
+    judge(&results, targets);
     counts(record, 0, 0, 1);
 }
 

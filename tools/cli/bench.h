@@ -136,8 +136,8 @@ struct bench_row {
     bool is_equal;  // to the portable path, in this run: without it there is no timing
     char why[160];  // it is not, or was not measured
     struct bench_timing timing;
-    // How fast against a move's best variant: the median of what each round has for itself, in which both ran
-    // within moments. 0: no rounds of both.
+    // How fast against a move's best variant, 1 is as fast: the median of what each round has for itself, in
+    // which both ran within moments. 0: no rounds of both.
     double of[BENCH_MOVES];
 };
 
@@ -212,14 +212,11 @@ const struct bench_spread *bench_counted(const struct bench_timing *timing);
 double bench_rate(const struct bench_group *group, const struct bench_timing *timing);
 // Of its limit's speed: what explains a miss.
 #define BENCH_NEAR_SPEED 0.95
-// Which limit is a row's.
-enum bench_move bench_limit_of(const struct bench_group *group, const struct bench_row *row);
+// Which limit is a row's, in place or not as the row is, and how fast the row is against that.
+enum bench_move bench_limit_of(const struct bench_row *row);
+double bench_of_limit(const struct bench_row *row);
 // The best of a move's variants.
 const struct bench_baseline *bench_baseline_of(const struct bench_group *group, enum bench_move move);
-// How fast against that: 1 is as fast; 0 where one of them was not measured.
-double bench_of(const struct bench_group *group, enum bench_move move, const struct bench_row *row);
-// Against the limit, in place or not as the row is.
-double bench_of_limit(const struct bench_group *group, const struct bench_row *row);
 
 // bench_cpu_kernels.c: the kernels that this processor has, each listed once by the library; NULL past the
 // last. Case 0 is in a core's own cache, case 1 from memory.

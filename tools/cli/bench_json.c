@@ -64,10 +64,10 @@ static cJSON *row_json(const struct bench_group *group, const struct bench_row *
         return object;
     }
     add_timing(object, "timing", group, &row->timing);
-    cJSON_AddNumberToObject(object, "of_copy", bench_of(group, BENCH_COPY, row));
-    cJSON_AddNumberToObject(object, "of_driver_copy", bench_of(group, BENCH_DRIVER_COPY, row));
-    cJSON_AddNumberToObject(object, "of_scale", bench_of(group, BENCH_SCALE, row));
-    cJSON_AddNumberToObject(object, "of_limit", bench_of_limit(group, row));
+    cJSON_AddNumberToObject(object, "of_copy", row->of[BENCH_COPY]);
+    cJSON_AddNumberToObject(object, "of_driver_copy", row->of[BENCH_DRIVER_COPY]);
+    cJSON_AddNumberToObject(object, "of_scale", row->of[BENCH_SCALE]);
+    cJSON_AddNumberToObject(object, "of_limit", bench_of_limit(row));
     return object;
 }
 

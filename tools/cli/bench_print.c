@@ -70,10 +70,10 @@ static void print_row(const struct bench_group *group, const struct bench_row *r
     print_rate(group, BENCH_COPY);
     print_rate(group, BENCH_DRIVER_COPY);
     print_rate(group, BENCH_SCALE);
-    print_rate(group, bench_limit_of(group, row));
-    print_ratio(bench_of(group, BENCH_COPY, row));
-    print_ratio(bench_of(group, BENCH_SCALE, row));
-    print_ratio(bench_of_limit(group, row));
+    print_rate(group, bench_limit_of(row));
+    print_ratio(row->of[BENCH_COPY]);
+    print_ratio(row->of[BENCH_SCALE]);
+    print_ratio(bench_of_limit(row));
     if (group->what.purpose == BENCH_ONE_KERNEL)
         printf("  %s", row->kernel);
     printf("  equal%s\n", row->exactness == ROPE2D_EXACT_NORMAL ? " (normal)" : "");

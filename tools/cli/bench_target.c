@@ -14,7 +14,7 @@ struct rule {
     double limit;
     bool (*is_meant)(const struct bench_machine *machine, const struct bench_group *group,
                      const struct bench_row *row);
-    double (*value)(const struct bench_group *group, const struct bench_row *row);
+    double (*value)(const struct bench_row *row);
     bool at_most;
     const char *missing;
     bool has_limit; // the value is a ratio of times, which the limit has as well; or it counts, from 1 on
@@ -22,25 +22,23 @@ struct rule {
 
 static const uint64_t LARGE = (uint64_t)64 << 20;
 
-static double of_copy(const struct bench_group *group, const struct bench_row *row) {
-    return bench_of(group, BENCH_COPY, row);
+static double of_copy(const struct bench_row *row) {
+    return row->of[BENCH_COPY];
 }
 
-static double of_driver_copy(const struct bench_group *group, const struct bench_row *row) {
-    return bench_of(group, BENCH_DRIVER_COPY, row);
+static double of_driver_copy(const struct bench_row *row) {
+    return row->of[BENCH_DRIVER_COPY];
 }
 
-static double of_scale(const struct bench_group *group, const struct bench_row *row) {
-    return bench_of(group, BENCH_SCALE, row);
+static double of_scale(const struct bench_row *row) {
+    return row->of[BENCH_SCALE];
 }
 
-static double traffic(const struct bench_group *group, const struct bench_row *row) {
-    (void)group;
+static double traffic(const struct bench_row *row) {
     return row->traffic;
 }
 
-static double dispatches(const struct bench_group *group, const struct bench_row *row) {
-    (void)group;
+static double dispatches(const struct bench_row *row) {
     return row->dispatches;
 }
 
@@ -169,9 +167,8 @@ static void describe(const struct bench_group *group, const struct bench_row *ro
 }
 
 // Without a limit of its own the floor: 1.
-static double reached_of(const struct rule *rule, const struct bench_group *group,
-                         const struct bench_row *row, double value) {
-    double share = rule->has_limit ? bench_of_limit(group, row) : value;
+static double reached_of(const struct rule *rule, const struct bench_row *row, double value) {
+    double share = rule->has_limit ? bench_of_limit(row) : value;
     return share > 0 ? value / share : BENCH_UNKNOWN;
 }
 
@@ -189,11 +186,11 @@ static void judge(const struct bench_results *results, const struct rule *rule, 
             if (!row->is_equal || group->what.tower->form || group->what.purpose == BENCH_ONE_KERNEL ||
                 !rule->is_meant(&results->machine, group, row))
                 continue;
-            double value = rule->value(group, row);
+            double value = rule->value(row);
             if (value <= 0) // beside it there was no such baseline
                 continue;
             describe(group, row, where, sizeof where);
-            bench_account_add(&account, value, reached_of(rule, group, row, value), where);
+            bench_account_add(&account, value, reached_of(rule, row, value), where);
         }
     }
     bench_account_end(&account);

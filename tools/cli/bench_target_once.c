@@ -140,7 +140,7 @@ static double growth_of(double least, double most) {
 
 static struct growth collect(const struct bench_results *results, const struct bench_group *group,
                              const struct bench_row *like) {
-    const enum bench_move limit = bench_limit_of(group, like); // the same at all sizes
+    const enum bench_move limit = bench_limit_of(like); // the same at all sizes
     struct growth growth = {.fewest = UINT64_MAX};
     for (size_t i = 0; i < results->group_count; ++i) {
         const struct bench_group *other = &results->groups[i];

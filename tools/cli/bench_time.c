@@ -69,24 +69,16 @@ const struct bench_baseline *bench_baseline_of(const struct bench_group *group, 
 // A turn that the rotation is faster than, by more than a row may be slower than its limit, shows no limit.
 static const double NO_LIMIT = 1 / BENCH_NEAR_SPEED;
 
-enum bench_move bench_limit_of(const struct bench_group *group, const struct bench_row *row) {
+enum bench_move bench_limit_of(const struct bench_row *row) {
     bool is_half = row->pairing == ROPE2D_PAIRING_HALF;
     enum bench_move turn = is_half ? BENCH_TURN_HALF : BENCH_TURN_INTERLEAVED;
-    if (row->in_place && bench_baseline_of(group, turn)->timing.runs > 0 &&
-        bench_of(group, turn, row) <= NO_LIMIT)
+    if (row->in_place && row->of[turn] > 0 && row->of[turn] <= NO_LIMIT)
         return turn;
-    if (!row->in_place && !is_half && bench_baseline_of(group, BENCH_LIMIT_OUT_EXCHANGED)->timing.runs > 0)
+    if (!row->in_place && !is_half && row->of[BENCH_LIMIT_OUT_EXCHANGED] > 0)
         return BENCH_LIMIT_OUT_EXCHANGED;
     return row->in_place ? BENCH_LIMIT_IN : BENCH_LIMIT_OUT;
 }
 
-double bench_of(const struct bench_group *group, enum bench_move move, const struct bench_row *row) {
-    double seconds = bench_counted(&row->timing)->median;
-    if (row->of[move] > 0)
-        return row->of[move];
-    return seconds > 0 ? bench_counted(&bench_baseline_of(group, move)->timing)->median / seconds : 0;
-}
-
-double bench_of_limit(const struct bench_group *group, const struct bench_row *row) {
-    return bench_of(group, bench_limit_of(group, row), row);
+double bench_of_limit(const struct bench_row *row) {
+    return row->of[bench_limit_of(row)];
 }
