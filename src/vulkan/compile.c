@@ -93,7 +93,9 @@ static void set_options(shaderc_compile_options_t options, struct folder *folder
         shaderc_compile_options_add_macro_definition(options, "R_FEATURES", 10, "1", 1);
     shaderc_compile_options_set_target_env(options, shaderc_target_env_vulkan,
                                            shaderc_env_version_vulkan_1_0);
-    shaderc_compile_options_set_optimization_level(options, shaderc_optimization_level_performance);
+    // Its optimizer inlines every call: seconds for a vector kernel that becomes ten times as large, where
+    // drivers optimize by themselves.
+    shaderc_compile_options_set_optimization_level(options, shaderc_optimization_level_zero);
     if (folder->path != NULL)
         shaderc_compile_options_set_include_callbacks(options, resolve, release, folder);
 }

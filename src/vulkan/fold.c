@@ -157,6 +157,9 @@ static void read_phi(fold *f, const uint32_t *at, uint32_t block) {
 
 static void read_instruction(fold *f, const uint32_t *at, uint32_t block) {
     switch (spirv_opcode(at)) {
+    case OP_VARIABLE:
+        f->flags[at[2]] |= f->flags[at[1]] & IS_LONG;
+        break;
     case OP_PHI:
         read_phi(f, at, block);
         break;

@@ -56,6 +56,19 @@ static void write_phi(fold *f, const uint32_t *at, uint32_t block) {
     phi[0] = OP_PHI | (uint32_t)(f->out + f->out_count - phi) << 16;
 }
 
+// Whether it reads or writes a variable with 64-bit integers, or a part of one.
+static bool is_of_longs(const fold *f, const uint32_t *at) {
+    switch (spirv_opcode(at)) {
+    case OP_LOAD:
+    case OP_ACCESS_CHAIN:
+        return (f->flags[at[3]] & IS_LONG) != 0;
+    case OP_STORE:
+        return (f->flags[at[1]] & IS_LONG) != 0;
+    default:
+        return false;
+    }
+}
+
 static void write_block(fold *f, const uint32_t *at, const uint32_t *end) {
     const uint32_t block = at[1];
     if ((f->flags[block] & IS_REACHED) == 0) {
@@ -74,8 +87,7 @@ static void write_block(fold *f, const uint32_t *at, const uint32_t *end) {
     for (; at < end; at += spirv_length(at)) {
         const bool is_decided = f->value[block] != 0;
         f->converts = f->converts || spirv_opcode(at) == OP_F_CONVERT;
-        f->has_longs =
-            f->has_longs || (spirv_opcode(at) == OP_ACCESS_CHAIN && (f->flags[at[3]] & IS_LONG) != 0);
+        f->has_longs = f->has_longs || is_of_longs(f, at);
         if (spirv_opcode(at) == OP_PHI)
             write_phi(f, at, block);
         else if (spirv_opcode(at) == OP_BRANCH_CONDITIONAL && is_decided)
@@ -123,6 +135,7 @@ static bool is_left_over(fold *f, const uint32_t *at) {
     case OP_TYPE_STRUCT:
     case OP_TYPE_POINTER:
     case OP_NAME:
+    case OP_MEMBER_NAME:
         break;
     default:
         return false;
