@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Verbs, options, help, exit statuses and devices."""
 import json
+import os
+import sys
 
 VERBS = ("devices", "apply", "check", "demo", "bench", "plot", "plot-data")
 WRONG_WORDS = [
@@ -135,9 +137,27 @@ def check_no_drivers(runner):
     runner.path("q.npy").unlink(missing_ok=True)
 
 
+def check_other_drivers(runner):
+    """What --device does not name is not loaded: it may be slow, or broken."""
+    if not sys.platform.startswith("linux"):
+        runner.skip("drivers that nobody asks for", "only glibc's loader says what it opens")
+        return
+    loaders = {"vulkan": "libvulkan.so", "opencl": "libOpenCL.so"}
+    for device in ("cpu", *(f"{backend}:0" for backend in loaders if f"{backend}:0" in runner.devices)):
+        os.environ["LD_DEBUG"] = "files"
+        runs = [runner.run("check", runner.golden / "su_canonical", "--device", device),
+                runner.run("verify", "--in-process", "--case", "half f32:f32*", "--device", device)]
+        del os.environ["LD_DEBUG"]
+        for result in runs:
+            opened = [backend for backend, loader in loaders.items() if f"file={loader}" in result.errors]
+            runner.check(f"--device {device} loads no other driver", result.status == 0 and "file=libc.so" in result.errors
+                         and opened == [name for name in loaders if device.startswith(name)], f"{result.status}, {opened}")
+
+
 def test(runner):
     check_help(runner)
     check_wrong_usage(runner)
     check_devices(runner)
     check_missing_devices(runner)
     check_no_drivers(runner)
+    check_other_drivers(runner)

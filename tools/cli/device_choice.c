@@ -59,11 +59,25 @@ static int find_backend(struct device_list *list, rope2d_backend backend) {
     return result;
 }
 
-int devices_find(struct device_list *list) {
+// Whether one of the devices that `text` names is of the backend.
+static bool is_named(const char *text, const char *backend) {
+    const size_t length = strlen(backend);
+    for (;; ++text) {
+        if (strcspn(text, ":,") == length && strncmp(text, backend, length) == 0)
+            return true;
+        text += strcspn(text, ",");
+        if (!*text)
+            return false;
+    }
+}
+
+int devices_find_named(const char *text, struct device_list *list) {
+    const bool is_every = strcmp(text, "auto") == 0 || strcmp(text, "all") == 0;
     *list = (struct device_list){0};
     int result = STATUS_OK;
     for (int backend = 0; backend < ROPE2D_BACKEND_COUNT && !result; ++backend)
-        result = find_backend(list, (rope2d_backend)backend);
+        if (is_every || is_named(text, backend_names[backend]))
+            result = find_backend(list, (rope2d_backend)backend);
     if (result)
         devices_free(list);
     return result;
@@ -217,7 +231,7 @@ int devices_choose_among(const struct device_list *found, const char *text, bool
 int devices_choose(const char *text, bool is_one, struct device_list *list) {
     struct device_list found;
     *list = (struct device_list){0};
-    int result = devices_find(&found);
+    int result = devices_find_named(text, &found);
     if (!result)
         result = devices_choose_among(&found, text, is_one, list);
     devices_free(&found);

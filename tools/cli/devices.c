@@ -99,7 +99,7 @@ static int run(int argc, char **argv) {
         return STATUS_USAGE;
     }
     struct device_list list;
-    int result = devices_find(&list);
+    int result = devices_find_named("all", &list);
     if (result)
         return result;
     if (json)

@@ -70,7 +70,7 @@ static int list_backend(const char *program, double seconds, rope2d_backend back
 int listing_make(const char *program, double seconds, const char *device, struct listing *listing) {
     *listing = (struct listing){0};
     if (!program)
-        return devices_find(&listing->devices);
+        return devices_find_named(device, &listing->devices);
     int result = STATUS_OK;
     for (int backend = 0; backend < ROPE2D_BACKEND_COUNT && !result; ++backend)
         if (strstr(device, "all") || strstr(device, backend_names[backend]))
