@@ -17,6 +17,11 @@ import tempfile
 
 TOOLS = ("spirv-as", "spirv-val", "spirv-dis")
 
+# Of the kernels' constants, after the size of a workgroup: an element, and flags, as shaders/shape.h numbers them.
+F16 = 1
+CONVERTS, LONG, LONG_STORES = 512, 8192, 16384
+ALL = 32 + 128 + 256 + CONVERTS + LONG + LONG_STORES
+
 # Two constants, of which the values decide; a store of a number tells which way was taken.
 HEAD = """
 OpCapability Shader
@@ -92,15 +97,34 @@ LOOP = LOOP.replace("OpBranch %next\n", "OpSelectionMerge %same None\nOpBranchCo
                     "OpBranch %after\n%same = OpLabel\nOpBranch %next\n", 1)  # fmt: skip
 CALLED = "%other = OpFunction %void None %function\n%first = OpLabel\n" + store("%n33") + "OpReturn\nOpFunctionEnd\n"
 CALL = "%called = OpFunctionCall %void %other\n"
-LONGS = HEAD.replace("OpCapability Shader\n", "OpCapability Shader\nOpCapability Int64\n").replace(
-    "OpDecorate %a SpecId 0", 'OpName %kept "kept"\nOpName %local "local"\nOpMemberName %pair 0 "first"\nOpDecorate %a SpecId 0') + """
+# What takes a feature: types of 64-bit integers and of 16-bit floats, and what is made of them.
+WIDE = HEAD.replace("OpCapability Shader\n", "OpCapability Shader\nOpCapability Int64\nOpCapability Float16\n").replace(
+    "OpDecorate %a SpecId 0", 'OpName %kept "kept"\nOpName %local "local"\nOpMemberName %pair 1 "second"\nOpDecorate %a SpecId 0') + """
 %long = OpTypeInt 64 0
-%pair = OpTypeStruct %long
+%longs = OpTypeArray %long %two
+%pair = OpTypeStruct %uint %longs
 %to_pair = OpTypePointer Function %pair
+%no_long = OpConstantNull %pair
+%takes_long = OpTypeFunction %void %to_pair
+%short = OpTypeFloat 16
+%shorts = OpTypeVector %short 2
+%to_shorts = OpTypePointer Function %shorts
+%short_one = OpConstant %short 1
+%shorts_one = OpConstantComposite %shorts %short_one %short_one
+%no_short = OpUndef %shorts
 %to_local = OpTypePointer Function %uint
 """
-LOCALS = "%local = OpVariable %to_pair Function\n%kept = OpVariable %to_local Function\n"
-LONG_USED = "%read = OpLoad %pair %local\n"
+LOCALS = ("%local = OpVariable %to_pair Function\n%local_shorts = OpVariable %to_shorts Function\n"
+          "%kept = OpVariable %to_local Function\n")
+TAKES_LONG = ("%other = OpFunction %void None %takes_long\n%parameter = OpFunctionParameter %to_pair\n%first = OpLabel\n" + store("%n33")
+              + "OpReturn\nOpFunctionEnd\n")
+
+
+def wide(used, after=""):
+    names = 'OpName %parameter "parameter"\n' if after else ""
+    return WIDE.replace("OpName", names + "OpName", 1) + main_function(LOCALS + choice("%a_is_one", used, store("%n22"))) + after
+
+
 SWITCH = f"OpSelectionMerge %end None\nOpSwitch %a %end 1 %then\n%then = OpLabel\n{store('%n11')}OpBranch %end\n%end = OpLabel\n"
 
 
@@ -130,9 +154,14 @@ CASES = [
     ("a loop that is", HEAD + main_function(LOOP), (1,), "11", "OpLoopMerge"),
     ("a function that nobody calls", HEAD + main_function(choice("%a_is_one", CALL, "")) + CALLED, (0,), "", "!OpFunctionCall"),
     ("a function that is called", HEAD + main_function(choice("%a_is_one", CALL, "")) + CALLED, (1,), "33", "OpFunctionCall"),
-    ("names of 64-bit integers that are not used", LONGS + main_function(LOCALS + choice("%a_is_one", LONG_USED, store("%n22"))), (0,),
-     "22", "!Int64"),
-    ("and that are", LONGS + main_function(LOCALS + choice("%a_is_one", LONG_USED + store("%n11"), store("%n22"))), (1,), "11", "Int64"),
+    ("64-bit integers that nothing loads", wide("%read = OpLoad %pair %local\n"), (0,), "22", "!Int64"),
+    ("and that something does", wide("%read = OpLoad %pair %local\n"), (1,), "", "Int64"),
+    ("64-bit integers that no call takes", wide("%called = OpFunctionCall %void %other %local\n", TAKES_LONG), (0,), "22", '!Int64|"parameter"'),
+    ("and that one does", wide("%called = OpFunctionCall %void %other %local\n", TAKES_LONG), (1,), "33", "Int64"),
+    ("16-bit floats that nothing stores", wide("OpStore %local_shorts %shorts_one\n"), (0,), "22", "!Float16"),
+    ("and that something does", wide("OpStore %local_shorts %shorts_one\n" + store("%n11")), (1,), "phi 11", "Float16"),
+    ("names of what stays", wide(store("%n11")), (1,), "11", 'OpName %[0-9]+ "kept"'),
+    ("and of what does not", wide(store("%n11")), (1,), "11", '!"local"|"second"'),
     ("a switch is left", HEAD + main_function(SWITCH), (0,), "11", "OpSwitch"),
     ("false and unknown", logical("OpLogicalAnd", "%unknown %false"), (0,), "22", "!OpBranchConditional"),
     ("true and unknown", logical("OpLogicalAnd", "%unknown %true"), (0,), "11 22", "OpBranchConditional"),
@@ -185,19 +214,23 @@ class Folds:
         if not faults and " ".join(found) != stored:
             faults.append(f"stores {' '.join(found) or 'nothing'}, not {stored or 'nothing'}")
         absent, word = pattern.startswith("!"), pattern.lstrip("!")
-        if not faults and word and (word in text) == absent:
+        if not faults and word and (re.search(word, text) is not None) == absent:
             faults.append(f"{'has' if absent else 'has no'} {word}")
         self.check(f"{name}: {values}", faults)
 
     def kernel(self, module):
-        """With many values; as the compiler left it, with names and variables, those that take the most out and in."""
+        """For elements and flags: features are there where these want them. Fewer of what the compiler left as it was."""
         name, _, is_as_compiled = module.stem.partition(".")
-        some = ((0, 13), (0, 6), (0, 2), (0, 8192)) if is_as_compiled else ((0, 1, 2, 13), (0, 1, 6), (0, 2), (0, 1, 8192))
-        for values in itertools.product(*some):
-            text, faults = self.fold(module, values)
-            if not faults and ("Int64" in text) != (values[3] == 8192 and name == "rope2d_vector"):
-                faults.append("64-bit integers are where they are not asked for, or the other way about")
-            self.check(f"{module.stem} with {values}", faults)
+        elements, flags = ((0, F16), (0, CONVERTS, LONG, ALL)) if is_as_compiled else (
+            (0, F16, 2), (0, 1, 2, CONVERTS, LONG, LONG + LONG_STORES, CONVERTS + LONG, ALL))  # fmt: skip
+        for one, other, some in itertools.product(elements, elements, flags):
+            text, faults = self.fold(module, (64, one, other, some))
+            wanted = {"Int64": some & LONG != 0, "Float16": some & CONVERTS != 0 and F16 in (one, other)}
+            wrong = [feature for feature in wanted
+                     if (f"OpCapability {feature}" in text) != (wanted[feature] and name == "rope2d_vector")]
+            if not faults and wrong:
+                faults.append(f"{' and '.join(wrong)}: not there where it is asked for, or the other way about")
+            self.check(f"{module.stem} with {one}, {other} and {some}", faults)
 
 
 def main():

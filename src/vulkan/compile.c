@@ -93,8 +93,8 @@ static void set_options(shaderc_compile_options_t options, struct folder *folder
         shaderc_compile_options_add_macro_definition(options, "R_FEATURES", 10, "1", 1);
     shaderc_compile_options_set_target_env(options, shaderc_target_env_vulkan,
                                            shaderc_env_version_vulkan_1_0);
-    // Its optimizer inlines every call: seconds for a vector kernel that becomes ten times as large, where
-    // drivers optimize by themselves.
+    // shaderc's optimizer inlines every call: that takes seconds for a vector kernel and makes it ten times
+    // as large, and drivers optimize by themselves.
     shaderc_compile_options_set_optimization_level(options, shaderc_optimization_level_zero);
     if (folder->path != NULL)
         shaderc_compile_options_set_include_callbacks(options, resolve, release, folder);

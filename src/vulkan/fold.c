@@ -93,8 +93,18 @@ static void evaluate(fold *f, uint32_t result, uint32_t operation, const uint32_
     know(f, result, value);
 }
 
+// What a type, a variable or a constant has of what it is made of.
+static void inherit(fold *f, uint32_t id, uint32_t from) {
+    f->flags[id] |= f->flags[from] & (IS_LONG | IS_HALF);
+}
+
 static void read_global(fold *f, const uint32_t *at) {
-    switch (spirv_opcode(at)) {
+    const uint32_t operation = spirv_opcode(at);
+    const uint32_t length =
+        operation == OP_TYPE_STRUCT || operation == OP_TYPE_FUNCTION ? spirv_length(at) : 3;
+    if (is_made_of_type(at))
+        inherit(f, at[2], at[1]);
+    switch (operation) {
     case OP_DECORATE:
         if (at[2] == DECORATION_SPEC_ID && at[3] < f->value_count) {
             f->flags[at[1]] |= HAS_SPEC_ID;
@@ -104,16 +114,19 @@ static void read_global(fold *f, const uint32_t *at) {
     case OP_TYPE_INT:
         f->flags[at[1]] |= at[2] == 64 ? IS_LONG : 0;
         break;
+    case OP_TYPE_FLOAT:
+        f->flags[at[1]] |= at[2] == 16 ? IS_HALF : 0;
+        break;
     case OP_TYPE_VECTOR:
+    case OP_TYPE_ARRAY:
     case OP_TYPE_RUNTIME_ARRAY:
-    case OP_TYPE_STRUCT: // of one member
-        f->flags[at[1]] |= spirv_length(at) > 2 ? f->flags[at[2]] & IS_LONG : 0;
+    case OP_TYPE_STRUCT:
+    case OP_TYPE_FUNCTION:
+        for (uint32_t i = 2; i < length; i++)
+            inherit(f, at[1], at[i]);
         break;
     case OP_TYPE_POINTER:
-        f->flags[at[1]] |= f->flags[at[3]] & IS_LONG;
-        break;
-    case OP_VARIABLE:
-        f->flags[at[2]] |= f->flags[at[1]] & IS_LONG;
+        inherit(f, at[1], at[3]);
         break;
     case OP_CONSTANT_TRUE:
         know(f, at[2], 1);
@@ -158,7 +171,7 @@ static void read_phi(fold *f, const uint32_t *at, uint32_t block) {
 static void read_instruction(fold *f, const uint32_t *at, uint32_t block) {
     switch (spirv_opcode(at)) {
     case OP_VARIABLE:
-        f->flags[at[2]] |= f->flags[at[1]] & IS_LONG;
+        inherit(f, at[2], at[1]);
         break;
     case OP_PHI:
         read_phi(f, at, block);

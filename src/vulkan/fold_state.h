@@ -12,6 +12,7 @@ enum {
     DECORATION_SPEC_ID = 1,
     CAPABILITY_FLOAT16 = 9,
     CAPABILITY_INT64 = 11,
+    OP_UNDEF = 1,
     OP_NAME = 5,
     OP_MEMBER_NAME = 6,
     OP_LINE = 8,
@@ -20,9 +21,11 @@ enum {
     OP_TYPE_INT = 21,
     OP_TYPE_FLOAT = 22,
     OP_TYPE_VECTOR = 23,
+    OP_TYPE_ARRAY = 28,
     OP_TYPE_RUNTIME_ARRAY = 29,
     OP_TYPE_STRUCT = 30,
     OP_TYPE_POINTER = 32,
+    OP_TYPE_FUNCTION = 33,
     OP_CONSTANT_TRUE = 41,
     OP_CONSTANT_FALSE = 42,
     OP_CONSTANT = 43,
@@ -32,14 +35,11 @@ enum {
     OP_FUNCTION_END = 56,
     OP_FUNCTION_CALL = 57,
     OP_VARIABLE = 59,
-    OP_LOAD = 61,
     OP_STORE = 62,
     OP_COPY_MEMORY = 63,
-    OP_ACCESS_CHAIN = 65,
     OP_DECORATE = 71,
     OP_MEMBER_DECORATE = 72,
     OP_IMAGE_WRITE = 99,
-    OP_F_CONVERT = 115,
     OP_LOGICAL_EQUAL = 164,
     OP_LOGICAL_NOT_EQUAL = 165,
     OP_LOGICAL_OR = 166,
@@ -72,7 +72,8 @@ enum id_flags {
     IS_TARGET = 8,    // a block that the merge instruction of a reached block names
     IS_GONE = 16,     // defined by what was taken out
     HAS_SPEC_ID = 32, // a value may be given
-    IS_LONG = 64      // a type with 64-bit integers, or a variable of one
+    IS_LONG = 64,     // a type with 64-bit integers, or a variable or a constant of one
+    IS_HALF = 128     // the same of 16-bit floats
 };
 
 typedef struct fold {
@@ -86,8 +87,7 @@ typedef struct fold {
     uint32_t *header; // [bound] of a continue target: the block to go back to
     uint32_t *out;
     uint64_t out_count;
-    bool converts;  // what was written converts floats
-    bool has_longs; // and reaches variables that are long
+    uint32_t used; // IS_LONG and IS_HALF, where what was written has them
 } fold;
 
 static inline uint32_t spirv_opcode(const uint32_t *at) {
@@ -96,6 +96,13 @@ static inline uint32_t spirv_opcode(const uint32_t *at) {
 
 static inline uint32_t spirv_length(const uint32_t *at) {
     return at[0] >> 16;
+}
+
+// Variables and constants: of the type that comes first.
+static inline bool is_made_of_type(const uint32_t *at) {
+    const uint32_t operation = spirv_opcode(at);
+    return operation == OP_VARIABLE || operation == OP_UNDEF ||
+           (operation >= OP_CONSTANT_TRUE && operation <= OP_SPEC_CONSTANT_OP);
 }
 
 // The instruction after `at` in a function's body, or what ends it.

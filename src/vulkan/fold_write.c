@@ -5,9 +5,17 @@
 
 #include <string.h>
 
-static void write(fold *f, const uint32_t *at, uint32_t words) {
+static void append(fold *f, const uint32_t *at, uint32_t words) {
     memcpy(f->out + f->out_count, at, words * sizeof(*at));
     f->out_count += words;
+}
+
+// A variable alone uses nothing: the first word of whatever reads it is a type like its own, and that of what
+// writes it the variable.
+static void write(fold *f, const uint32_t *at, uint32_t words) {
+    if (words > 1 && spirv_opcode(at) != OP_VARIABLE)
+        f->used |= f->flags[at[1]];
+    append(f, at, words);
 }
 
 static void write_two(fold *f, uint32_t operation, uint32_t operand) {
@@ -51,22 +59,9 @@ static void write_phi(fold *f, const uint32_t *at, uint32_t block) {
             (flags & IS_REACHED) == 0 && (flags & IS_TARGET) != 0 && f->header[at[i + 1]] == block;
         const uint32_t pair[2] = {stays ? at[2] : at[i], at[i + 1]};
         if (stays || rope2d_vulkan_fold_edge(f, at[i + 1], block))
-            write(f, pair, 2);
+            append(f, pair, 2);
     }
     phi[0] = OP_PHI | (uint32_t)(f->out + f->out_count - phi) << 16;
-}
-
-// Whether it reads or writes a variable with 64-bit integers, or a part of one.
-static bool is_of_longs(const fold *f, const uint32_t *at) {
-    switch (spirv_opcode(at)) {
-    case OP_LOAD:
-    case OP_ACCESS_CHAIN:
-        return (f->flags[at[3]] & IS_LONG) != 0;
-    case OP_STORE:
-        return (f->flags[at[1]] & IS_LONG) != 0;
-    default:
-        return false;
-    }
 }
 
 static void write_block(fold *f, const uint32_t *at, const uint32_t *end) {
@@ -86,8 +81,6 @@ static void write_block(fold *f, const uint32_t *at, const uint32_t *end) {
     }
     for (; at < end; at += spirv_length(at)) {
         const bool is_decided = f->value[block] != 0;
-        f->converts = f->converts || spirv_opcode(at) == OP_F_CONVERT;
-        f->has_longs = f->has_longs || is_of_longs(f, at);
         if (spirv_opcode(at) == OP_PHI)
             write_phi(f, at, block);
         else if (spirv_opcode(at) == OP_BRANCH_CONDITIONAL && is_decided)
@@ -112,35 +105,31 @@ static void write_function(fold *f, const uint32_t *at, const uint32_t *end) {
     write(f, at, 1);
 }
 
-// Decorations of what has gone, and what takes a feature without need: 16-bit floats where nothing is
-// converted to them, and 64-bit integers where none is read or written.
-static bool is_left_over(fold *f, const uint32_t *at) {
-    const uint8_t gone = f->has_longs ? IS_GONE : IS_GONE | IS_LONG;
+// Names and decorations of what has gone, and what takes a feature without need: 16-bit floats and 64-bit
+// integers where nothing has them.
+static bool is_left_over(const fold *f, const uint32_t *at) {
+    const uint32_t unused = ~f->used & (IS_LONG | IS_HALF);
     switch (spirv_opcode(at)) {
     case OP_CAPABILITY:
-        return (!f->converts && at[1] == CAPABILITY_FLOAT16) || (!f->has_longs && at[1] == CAPABILITY_INT64);
-    case OP_VARIABLE:
-        return (f->flags[at[1]] & gone & IS_LONG) != 0;
-    case OP_TYPE_FLOAT:
-        if (!f->converts && at[2] == 16)
-            f->flags[at[1]] |= IS_GONE;
-        break;
-    case OP_TYPE_VECTOR:
-        f->flags[at[1]] |= f->flags[at[2]] & IS_GONE;
-        break;
+        return ((unused & IS_HALF) != 0 && at[1] == CAPABILITY_FLOAT16) ||
+               ((unused & IS_LONG) != 0 && at[1] == CAPABILITY_INT64);
+    case OP_NAME:
+    case OP_MEMBER_NAME:
     case OP_DECORATE:
     case OP_MEMBER_DECORATE:
+        return (f->flags[at[1]] & (IS_GONE | unused)) != 0;
     case OP_TYPE_INT:
+    case OP_TYPE_FLOAT:
+    case OP_TYPE_VECTOR:
+    case OP_TYPE_ARRAY:
     case OP_TYPE_RUNTIME_ARRAY:
     case OP_TYPE_STRUCT:
     case OP_TYPE_POINTER:
-    case OP_NAME:
-    case OP_MEMBER_NAME:
-        break;
+    case OP_TYPE_FUNCTION:
+        return (f->flags[at[1]] & unused) != 0;
     default:
-        return false;
+        return is_made_of_type(at) && (f->flags[at[1]] & unused) != 0;
     }
-    return (f->flags[at[1]] & gone) != 0;
 }
 
 // Decorations come before what they decorate: what is left over is taken out last.
@@ -160,7 +149,7 @@ static void remove_left_overs(fold *f) {
 
 void rope2d_vulkan_fold_write(fold *f, const uint32_t *first) {
     const uint32_t *last = f->words + f->count;
-    write(f, f->words, (uint32_t)(first - f->words));
+    append(f, f->words, (uint32_t)(first - f->words));
     for (const uint32_t *at = first; at < last; at = rope2d_vulkan_fold_function(f, at))
         write_function(f, at, rope2d_vulkan_fold_function(f, at));
     remove_left_overs(f);
