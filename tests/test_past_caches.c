@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+// The last place keeps what those before it begin with.
 enum { TOKENS = 6143, CHANNELS = 256, COLUMNS = 83, TENSORS = 3, FILLED = 4, PLACES = 5 };
 
 typedef enum where { ELSEWHERE, IN_PLACE, FIRST_IN_PLACE, NOT_ALIGNED, WHERES } where;
