@@ -300,7 +300,8 @@ def main(arguments):
         return 2
     runner = Runner(arguments[0], arguments[1])
     runner.find_devices()
-    for device in runner.devices:
+    first_ones = [device for device in runner.devices if device.endswith(":0")]
+    for device in first_ones if runner.is_quick else runner.devices:
         check_device(runner, device)
     others = [device for device in runner.devices if not device.startswith("cpu")]
     for device in others[:1] + others[-1:]:
