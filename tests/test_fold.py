@@ -19,8 +19,8 @@ TOOLS = ("spirv-as", "spirv-val", "spirv-dis")
 
 # Of the kernels' constants, after the size of a workgroup: an element, and flags, as shaders/shape.h numbers them.
 F16 = 1
-CONVERTS, LONG, LONG_STORES = 512, 8192, 16384
-ALL = 32 + 128 + 256 + CONVERTS + LONG + LONG_STORES
+EIGHT, TEXTURE, TWO_SLOTS, CONVERTS, LONG, LONG_STORES = 32, 128, 256, 512, 8192, 16384
+ALL = EIGHT + TEXTURE + TWO_SLOTS + CONVERTS + LONG + LONG_STORES
 
 # Two constants, of which the values decide; a store of a number tells which way was taken.
 HEAD = """

@@ -59,11 +59,13 @@ static int find_backend(struct device_list *list, rope2d_backend backend) {
     return result;
 }
 
-// Whether one of the devices that `text` names is of the backend.
-static bool is_named(const char *text, const char *backend) {
-    const size_t length = strlen(backend);
+bool devices_name(const char *text, rope2d_backend backend) {
+    const char *const name = backend_names[backend];
+    const size_t length = strlen(name);
+    if (strcmp(text, "auto") == 0 || strcmp(text, "all") == 0)
+        return true;
     for (;; ++text) {
-        if (strcspn(text, ":,") == length && strncmp(text, backend, length) == 0)
+        if (strcspn(text, ":,") == length && strncmp(text, name, length) == 0)
             return true;
         text += strcspn(text, ",");
         if (!*text)
@@ -72,11 +74,10 @@ static bool is_named(const char *text, const char *backend) {
 }
 
 int devices_find_named(const char *text, struct device_list *list) {
-    const bool is_every = strcmp(text, "auto") == 0 || strcmp(text, "all") == 0;
     *list = (struct device_list){0};
     int result = STATUS_OK;
     for (int backend = 0; backend < ROPE2D_BACKEND_COUNT && !result; ++backend)
-        if (is_every || is_named(text, backend_names[backend]))
+        if (devices_name(text, (rope2d_backend)backend))
             result = find_backend(list, (rope2d_backend)backend);
     if (result)
         devices_free(list);

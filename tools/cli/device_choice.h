@@ -26,9 +26,10 @@ struct device_list {
 
 extern const char *const backend_names[]; // "cpu", "vulkan", "opencl", NULL
 
-// Every device of the backends that `text` names, as --device does, or of all for "auto" and "all". No other
-// driver is loaded: some take half a second, and one may be broken. A backend that is missing is not a
-// failure. Returns an exit status.
+// Whether `text`, as it stands after --device, names a device of the backend, as "auto" and "all" do of each.
+bool devices_name(const char *text, rope2d_backend backend);
+// Every device of the backends that `text` names. No other driver is loaded: some take half a second, and one
+// may be broken. A backend that is missing is not a failure. Returns an exit status.
 int devices_find_named(const char *text, struct device_list *list);
 // Every device of one backend.
 int devices_find_of(rope2d_backend backend, struct device_list *list);

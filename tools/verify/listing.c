@@ -73,7 +73,7 @@ int listing_make(const char *program, double seconds, const char *device, struct
         return devices_find_named(device, &listing->devices);
     int result = STATUS_OK;
     for (int backend = 0; backend < ROPE2D_BACKEND_COUNT && !result; ++backend)
-        if (strstr(device, "all") || strstr(device, backend_names[backend]))
+        if (devices_name(device, (rope2d_backend)backend))
             result = list_backend(program, seconds, (rope2d_backend)backend, listing);
     if (result) {
         message("no memory for the list of devices");
