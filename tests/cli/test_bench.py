@@ -155,11 +155,15 @@ def check_device(runner, where):
 
 def check_kernels(runner):
     """Every kernel of this processor, each equal, and none twice."""
-    result = runner.expect("bench of the kernels", ["bench", *TINY, "--seconds", "60", "--element", "f32,f16", "--threads", "1",
-                                                    "--device", "cpu", "--kernels", "--json", "kernels.json"], 0, "equal")
-    if result.status != 0:
-        return
-    found = read(runner, "kernels.json")
+    for seconds in ("10", "60"):  # a busy machine leaves some out, and has more time then
+        result = runner.expect(f"bench of the kernels in {seconds} s", [
+            "bench", *TINY, "--seconds", seconds, "--element", "f32,f16", "--threads", "1", "--device", "cpu", "--kernels",
+            "--json", "kernels.json"], 0, "equal")
+        if result.status != 0:
+            return
+        found = read(runner, "kernels.json")
+        if found["left_out"] == 0:
+            break
     check_accounts(runner, "kernels", found)
     check_counts(runner, found)
     rows = [(row["kernel"], group["in_core_cache"]) for group in found["groups"] if group["one_kernel"]

@@ -90,9 +90,10 @@ def compare(runner, name, told, devices, case):
 
 
 def test(runner, verify, source):
-    chromium = shutil.which("chromium")
-    if not chromium or not importlib.util.find_spec("PIL") or not programs.has_numpy():
-        runner.skip("maps", "chromium, python3-pil or numpy is missing")
+    if not (chromium := outputs.find_chromium(runner, "maps", is_long=True)):
+        return
+    if not importlib.util.find_spec("PIL") or not programs.has_numpy():
+        runner.skip("maps", "python3-pil or numpy is missing")
         return
     path = runner.path("spoiled.py")
     path.write_text(SPOILED)

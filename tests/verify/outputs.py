@@ -89,8 +89,12 @@ def merge(runner, report):
     return json.loads(runner.path("merged.json").read_text())
 
 
-def find_chromium(runner, what):
-    """Its path, and a skip that is counted where it is missing; so are those below."""
+def find_chromium(runner, what, is_long=False):
+    """Its path, and a skip that is counted where it is missing; so are those below. What takes long is for runs that are not
+    quick: a page is the same however the program was built."""
+    if is_long and runner.is_quick:
+        runner.skip(what, "ROPE2D_QUICK is set")
+        return None
     if not (path := shutil.which("chromium")):
         runner.skip(what, "chromium is missing")
     return path
