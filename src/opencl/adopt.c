@@ -8,11 +8,11 @@ static rope2d_status check_context(const rope2d_cl *cl, const rope2d_opencl_devi
     rope2d_status status = ROPE2D_OK;
     cl_device_id ids[64];
     size_t bytes = 0;
-    CL(cl->GetContextInfo(params->context, CL_CONTEXT_DEVICES, 0, NULL, &bytes));
+    CL(GetContextInfo, params->context, CL_CONTEXT_DEVICES, 0, NULL, &bytes);
     if (bytes > sizeof(ids))
         return rope2d_fail(cl->host, ROPE2D_ERROR_LIMIT, "params.context has %zu devices; the limit is %zu",
                            bytes / sizeof(*ids), sizeof(ids) / sizeof(*ids));
-    CL(cl->GetContextInfo(params->context, CL_CONTEXT_DEVICES, bytes, ids, NULL));
+    CL(GetContextInfo, params->context, CL_CONTEXT_DEVICES, bytes, ids, NULL);
     for (size_t i = 0; i < bytes / sizeof(*ids); i++) {
         if (ids[i] == params->device)
             return ROPE2D_OK;
@@ -30,9 +30,9 @@ static rope2d_status check_queue(const rope2d_cl *cl, const rope2d_opencl_device
     cl_command_queue_properties properties = 0;
     if (!params->queue)
         return ROPE2D_OK;
-    CL(cl->GetCommandQueueInfo(params->queue, CL_QUEUE_CONTEXT, sizeof(context), &context, NULL));
-    CL(cl->GetCommandQueueInfo(params->queue, CL_QUEUE_DEVICE, sizeof(device), &device, NULL));
-    CL(cl->GetCommandQueueInfo(params->queue, CL_QUEUE_PROPERTIES, sizeof(properties), &properties, NULL));
+    CL(GetCommandQueueInfo, params->queue, CL_QUEUE_CONTEXT, sizeof(context), &context, NULL);
+    CL(GetCommandQueueInfo, params->queue, CL_QUEUE_DEVICE, sizeof(device), &device, NULL);
+    CL(GetCommandQueueInfo, params->queue, CL_QUEUE_PROPERTIES, sizeof(properties), &properties, NULL);
     if (context != params->context || device != params->device)
         return rope2d_fail(cl->host, ROPE2D_ERROR_MISMATCH, "params.queue is not of params.%s",
                            context != params->context ? "context" : "device");
@@ -65,7 +65,7 @@ static rope2d_status adopt(rope2d_device *front, const void *given) {
     device->id = params->device;
     device->context = params->context;
     device->queue = params->queue;
-    CL(cl->GetDeviceInfo(device->id, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL));
+    CL(GetDeviceInfo, device->id, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL);
     OWN(rope2d_cl_check(device));
     OWN(rope2d_cl_describe(cl, platform, device->id, &front->info));
     front->info.index = 0;

@@ -143,20 +143,20 @@ static rope2d_status run_kernel(apply_state *state, const rope2d_cl_window *wind
         OWN(rope2d_cl_kernel_create(state->plan, piece->vector, kernel));
     uint32_t words[R_SHAPE_WORDS];
     write_shape(state, window, work, piece, words);
-    CL(cl->SetKernelArg(*kernel, 0, sizeof(words), words));
-    CL(cl->SetKernelArg(*kernel, 1, sizeof(cl_mem), &variant->units));
-    CL(cl->SetKernelArg(*kernel, 2, sizeof(cl_mem), &window->rows));
-    CL(cl->SetKernelArg(*kernel, 3, sizeof(cl_mem), &window->table));
+    CL(SetKernelArg, *kernel, 0, sizeof(words), words);
+    CL(SetKernelArg, *kernel, 1, sizeof(cl_mem), &variant->units);
+    CL(SetKernelArg, *kernel, 2, sizeof(cl_mem), &window->rows);
+    CL(SetKernelArg, *kernel, 3, sizeof(cl_mem), &window->table);
     for (cl_uint i = 0; i < R_MAX_DISPATCH_TENSORS; i++) {
         cl_uint used = i < piece->tensor_count ? i : 0; // what is not used must be valid all the same
         const cl_mem *in = &state->in[used].memory;
         const cl_mem *out = piece->tensors[used].tensor->in_place ? in : &state->out[used].memory;
-        CL(cl->SetKernelArg(*kernel, 4 + 2 * i, sizeof(cl_mem), in));
-        CL(cl->SetKernelArg(*kernel, 5 + 2 * i, sizeof(cl_mem), out));
+        CL(SetKernelArg, *kernel, 4 + 2 * i, sizeof(cl_mem), in);
+        CL(SetKernelArg, *kernel, 5 + 2 * i, sizeof(cl_mem), out);
     }
     const size_t local = rope2d_cl_group_size(state->plan, piece->vector);
     const size_t global = (size_t)piece->groups[0] * piece->groups[1] * local;
-    CL(cl->EnqueueNDRangeKernel(state->device->queue, *kernel, 1, NULL, &global, &local, 0, NULL, NULL));
+    CL(EnqueueNDRangeKernel, state->device->queue, *kernel, 1, NULL, &global, &local, 0, NULL, NULL);
 fail:
     return status;
 }

@@ -110,7 +110,7 @@ static rope2d_status check_rows(rope2d_opencl_binding *binding, const rope2d_ope
     binding->row_tokens = params->row_tokens;
     binding->row_bound = params->row_bound > 0 ? params->row_bound : positions->table_rows;
     ROPE2D_TRY(rope2d_cl_memory_check(device, "params.rows", params->rows, CL_MEM_WRITE_ONLY));
-    CL(cl->GetMemObjectInfo(params->rows, CL_MEM_SIZE, sizeof(size), &size, NULL));
+    CL(GetMemObjectInfo, params->rows, CL_MEM_SIZE, sizeof(size), &size, NULL);
     OWN(rope2d_caller_rows_check(positions, binding->row_batch, binding->row_tokens, binding->row_bound, size,
                                  "the size of params.rows"));
 fail:
@@ -152,7 +152,7 @@ static rope2d_status set_view(const rope2d_opencl_binding *binding, cl_uint argu
     rope2d_status status = ROPE2D_OK;
     if (view->pointer)
         return rope2d_cl_pointer_set(device, &binding->pointers, binding->kernel, argument, view->pointer);
-    CL(cl->SetKernelArg(binding->kernel, argument, sizeof(cl_mem), &view->memory));
+    CL(SetKernelArg, binding->kernel, argument, sizeof(cl_mem), &view->memory);
 fail:
     return status;
 }
@@ -165,9 +165,9 @@ static rope2d_status make_kernel(rope2d_opencl_binding *binding, const rope2d_op
     rope2d_status status = ROPE2D_OK;
     const cl_mem *rows = params->rows ? &params->rows : &binding->window->rows;
     OWN(rope2d_cl_kernel_create(binding->plan, binding->piece.vector, &binding->kernel));
-    CL(cl->SetKernelArg(binding->kernel, 1, sizeof(cl_mem), &variant->units));
-    CL(cl->SetKernelArg(binding->kernel, 2, sizeof(cl_mem), rows));
-    CL(cl->SetKernelArg(binding->kernel, 3, sizeof(cl_mem), &binding->window->table));
+    CL(SetKernelArg, binding->kernel, 1, sizeof(cl_mem), &variant->units);
+    CL(SetKernelArg, binding->kernel, 2, sizeof(cl_mem), rows);
+    CL(SetKernelArg, binding->kernel, 3, sizeof(cl_mem), &binding->window->table);
     for (cl_uint i = 0; i < ROPE2D_OPENCL_MAX_TENSORS; i++) {
         cl_uint used = i < params->tensor_count ? i : 0; // what is not used must be valid all the same
         const rope2d_opencl_tensor *tensor = &params->tensors[used];

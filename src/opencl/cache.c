@@ -144,9 +144,9 @@ static rope2d_status add_text(const rope2d_cl *cl, cl_device_id id, cl_uint fiel
     rope2d_status status = ROPE2D_OK;
     char text[1024] = "";
     size_t size = 0;
-    CL(cl->GetDeviceInfo(id, field, 0, NULL, &size));
+    CL(GetDeviceInfo, id, field, 0, NULL, &size);
     if (size <= sizeof(text))
-        CL(cl->GetDeviceInfo(id, field, sizeof(text), text, NULL));
+        CL(GetDeviceInfo, id, field, sizeof(text), text, NULL);
     rope2d_sha256_add_sized(hash, text, size <= sizeof(text) ? size : 0);
 fail:
     return status;
@@ -173,13 +173,13 @@ static rope2d_status fetch(rope2d_cl_device *device, const rope2d_cl_cached *cac
     size_t sizes[MOST_DEVICES];
     unsigned char *binaries[MOST_DEVICES] = {NULL};
     cl_uint count = 0, own = 0;
-    CL(cl->GetProgramInfo(cached->program, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count, NULL));
+    CL(GetProgramInfo, cached->program, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count, NULL);
     if (count == 0 || count > MOST_DEVICES)
         return ROPE2D_OK;
-    CL(cl->GetProgramInfo(cached->program, CL_PROGRAM_DEVICES, count * sizeof(*ids), ids, NULL));
+    CL(GetProgramInfo, cached->program, CL_PROGRAM_DEVICES, count * sizeof(*ids), ids, NULL);
     while (own < count && ids[own] != device->id)
         own++;
-    CL(cl->GetProgramInfo(cached->program, CL_PROGRAM_BINARY_SIZES, count * sizeof(*sizes), sizes, NULL));
+    CL(GetProgramInfo, cached->program, CL_PROGRAM_BINARY_SIZES, count * sizeof(*sizes), sizes, NULL);
     if (own == count || sizes[own] == 0)
         return ROPE2D_OK;
     OWN(add(cl->host, &device->cache, &cached->key, NULL, sizes[own]));

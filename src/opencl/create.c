@@ -67,7 +67,7 @@ static rope2d_status list_create(const rope2d_cl *cl, device_list *list) {
     if (!platforms)
         return rope2d_fail(cl->host, ROPE2D_ERROR_HOST_MEMORY, "platforms: no memory for a list of %u",
                            (unsigned)count);
-    CL(cl->GetPlatformIDs(count, platforms, NULL));
+    CL(GetPlatformIDs, count, platforms, NULL);
     OWN(list_fill(cl, platforms, count, list));
 fail:
     rope2d_release(cl->host, platforms, count, sizeof(*platforms));
@@ -106,16 +106,15 @@ rope2d_status rope2d_cl_look_for_format(rope2d_cl_device *device, bool *found) {
     cl_image_format *formats = NULL;
     cl_uint count = 0;
     *found = false;
-    CL(cl->GetSupportedImageFormats(device->context, CL_MEM_READ_ONLY, CL_MEM_OBJECT_IMAGE2D, 0, NULL,
-                                    &count));
+    CL(GetSupportedImageFormats, device->context, CL_MEM_READ_ONLY, CL_MEM_OBJECT_IMAGE2D, 0, NULL, &count);
     if (count == 0)
         return ROPE2D_OK;
     formats = rope2d_allocate(cl->host, count, sizeof(*formats));
     if (!formats)
         return rope2d_fail(cl->host, ROPE2D_ERROR_HOST_MEMORY, "image formats: no memory for a list of %u",
                            (unsigned)count);
-    CL(cl->GetSupportedImageFormats(device->context, CL_MEM_READ_ONLY, CL_MEM_OBJECT_IMAGE2D, count, formats,
-                                    NULL));
+    CL(GetSupportedImageFormats, device->context, CL_MEM_READ_ONLY, CL_MEM_OBJECT_IMAGE2D, count, formats,
+       NULL);
     for (cl_uint i = 0; i < count; i++) {
         if (formats[i].image_channel_order == CL_RGBA && formats[i].image_channel_data_type == CL_FLOAT)
             *found = true;
@@ -161,8 +160,8 @@ rope2d_status rope2d_opencl_device_create(rope2d_device *front, const rope2d_dev
     if (front->flags & ROPE2D_DEVICE_MINIMUM_LIMITS)
         rope2d_cl_clamp(&front->info);
     cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0};
-    CL_MAKE(device->context, cl->CreateContext(properties, 1, &device->id, NULL, NULL, &cl_code));
-    CL_MAKE(device->queue, cl->CreateCommandQueue(device->context, device->id, 0, &cl_code));
+    CL_MAKE(device->context, CreateContext, properties, 1, &device->id, NULL, NULL);
+    CL_MAKE(device->queue, CreateCommandQueue, device->context, device->id, 0);
     if (front->info.has_textures) {
         OWN(rope2d_cl_look_for_format(device, &format));
         front->info.has_textures = format;

@@ -63,7 +63,7 @@ static rope2d_status set_part(rope2d_opencl_binding *binding, const binding_part
         words[R_ROW_BATCH_STRIDE] = is_shared ? 0 : (uint32_t)binding->row_tokens * words[R_ROW_AXES];
         words[R_TABLE_ROWS] = binding->row_bound;
     }
-    CL(cl->SetKernelArg(binding->kernel, 0, sizeof(words), words));
+    CL(SetKernelArg, binding->kernel, 0, sizeof(words), words);
     dispatch->kernel = binding->kernel;
     dispatch->global_size = (size_t)piece.groups[0] * group;
     dispatch->local_size = group;

@@ -26,17 +26,17 @@ static rope2d_status read_text(const rope2d_cl *cl, cl_device_id id, cl_platform
     char *whole = NULL;
     size_t length = 0;
     if (id)
-        CL(cl->GetDeviceInfo(id, field, 0, NULL, &length));
+        CL(GetDeviceInfo, id, field, 0, NULL, &length);
     else
-        CL(cl->GetPlatformInfo(platform, field, 0, NULL, &length));
+        CL(GetPlatformInfo, platform, field, 0, NULL, &length);
     whole = rope2d_allocate(cl->host, length + 1, 1);
     if (!whole)
         return rope2d_fail(cl->host, ROPE2D_ERROR_HOST_MEMORY, "text of a device: no memory for %zu bytes",
                            length);
     if (id)
-        CL(cl->GetDeviceInfo(id, field, length, whole, NULL));
+        CL(GetDeviceInfo, id, field, length, whole, NULL);
     else
-        CL(cl->GetPlatformInfo(platform, field, length, whole, NULL));
+        CL(GetPlatformInfo, platform, field, length, whole, NULL);
     copy_trimmed(text, size, whole);
 fail:
     rope2d_release(cl->host, whole, length + 1, 1);
@@ -72,7 +72,7 @@ fail:
     return status;
 }
 
-#define READ(field, value) CL(cl->GetDeviceInfo(id, field, sizeof(value), &(value), NULL))
+#define READ(field, value) CL(GetDeviceInfo, id, field, sizeof(value), &(value), NULL)
 
 rope2d_status rope2d_cl_describe(const rope2d_cl *cl, cl_platform_id platform, cl_device_id id,
                                  rope2d_device_info *info) {

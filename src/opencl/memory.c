@@ -15,7 +15,7 @@ rope2d_status rope2d_cl_buffer_create(const rope2d_cl_device *device, cl_mem_fla
     const size_t size = bytes < 4 ? 4 : (size_t)bytes;
     void *const from = bytes < 4 ? NULL : (void *)data;
     flags |= from ? CL_MEM_COPY_HOST_PTR : 0;
-    CL_MAKE(*buffer, cl->CreateBuffer(device->context, flags, size, from, &cl_code));
+    CL_MAKE(*buffer, CreateBuffer, device->context, flags, size, from);
 fail:
     return status;
 }
@@ -37,8 +37,8 @@ rope2d_status rope2d_cl_staging_map(const rope2d_cl_device *device, rope2d_cl_st
                                     cl_map_flags flags, uint64_t bytes) {
     const rope2d_cl *cl = &device->cl;
     rope2d_status status = ROPE2D_OK;
-    CL_MAKE(staging->mapped, cl->EnqueueMapBuffer(device->queue, staging->memory, CL_TRUE, flags, 0,
-                                                  (size_t)bytes, 0, NULL, NULL, &cl_code));
+    CL_MAKE(staging->mapped, EnqueueMapBuffer, device->queue, staging->memory, CL_TRUE, flags, 0,
+            (size_t)bytes, 0, NULL, NULL);
 fail:
     return status;
 }
@@ -48,7 +48,7 @@ rope2d_status rope2d_cl_staging_unmap(const rope2d_cl_device *device, rope2d_cl_
     rope2d_status status = ROPE2D_OK;
     void *mapped = staging->mapped;
     staging->mapped = NULL;
-    CL(cl->EnqueueUnmapMemObject(device->queue, staging->memory, mapped, 0, NULL, NULL));
+    CL(EnqueueUnmapMemObject, device->queue, staging->memory, mapped, 0, NULL, NULL);
 fail:
     return status;
 }

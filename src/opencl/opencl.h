@@ -66,26 +66,27 @@ void rope2d_cl_unload(rope2d_cl *cl); // a table of zeros is legal
 // stands in many places.
 rope2d_status rope2d_cl_failed(const rope2d_cl *cl, const char *call, cl_int code);
 
-// Calls of the driver, in functions that have `cl`, `status` and a label `fail`.
-#define CL(call)                                                                                             \
+// What a call of the driver has returned, in functions that have `cl`, `status` and a label `fail`.
+#define CL_RESULT(result, name)                                                                              \
     do {                                                                                                     \
-        cl_int cl_code = (call);                                                                             \
-        if (cl_code != CL_SUCCESS) {                                                                         \
-            status = rope2d_cl_failed(cl, #call, cl_code);                                                   \
+        cl_int cl_result = (result);                                                                         \
+        if (cl_result != CL_SUCCESS) {                                                                       \
+            status = rope2d_cl_failed(cl, name, cl_result);                                                  \
             goto fail;                                                                                       \
         }                                                                                                    \
     } while (0)
 
-// The same for calls that return what they make and take the address of `cl_code`.
-#define CL_MAKE(object, call)                                                                                \
+// Calls a function of `cl`, named without its prefix.
+#define CL(name, ...) CL_RESULT(cl->name(__VA_ARGS__), "cl" #name)
+
+// The same for calls that return what they make, and take the address of a code after all else.
+#define CL_MAKE(object, name, ...)                                                                           \
     do {                                                                                                     \
         cl_int cl_code = CL_SUCCESS;                                                                         \
-        (object) = call;                                                                                     \
-        if (cl_code != CL_SUCCESS) {                                                                         \
+        (object) = cl->name(__VA_ARGS__, &cl_code);                                                          \
+        if (cl_code != CL_SUCCESS)                                                                           \
             (object) = NULL;                                                                                 \
-            status = rope2d_cl_failed(cl, #call, cl_code);                                                   \
-            goto fail;                                                                                       \
-        }                                                                                                    \
+        CL_RESULT(cl_code, "cl" #name);                                                                      \
     } while (0)
 
 // And for the library's own.

@@ -21,7 +21,7 @@ static rope2d_status find_svm(const rope2d_cl_device *device, rope2d_cl_pointers
     cl_bitfield able = 0;
     if (rope2d_cl_version(pointers->version) < 200)
         return ROPE2D_OK;
-    CL(cl->GetDeviceInfo(device->id, DEVICE_SVM_CAPABILITIES, sizeof(able), &able, NULL));
+    CL(GetDeviceInfo, device->id, DEVICE_SVM_CAPABILITIES, sizeof(able), &able, NULL);
     if (able != 0)
         rope2d_library_find(cl->library, "clSetKernelArgSVMPointer", &pointers->set_svm,
                             sizeof(pointers->set_svm));
@@ -36,12 +36,12 @@ static rope2d_status find_usm(const rope2d_cl_device *device, rope2d_cl_pointers
     find_extension_fn find = NULL;
     char *names = NULL;
     size_t size = 0;
-    CL(cl->GetDeviceInfo(device->id, CL_DEVICE_EXTENSIONS, 0, NULL, &size));
+    CL(GetDeviceInfo, device->id, CL_DEVICE_EXTENSIONS, 0, NULL, &size);
     names = rope2d_allocate(cl->host, (uint64_t)size + 1, 1);
     if (!names)
         return rope2d_fail(cl->host, ROPE2D_ERROR_HOST_MEMORY, "binding: no memory for %zu bytes", size);
-    CL(cl->GetDeviceInfo(device->id, CL_DEVICE_EXTENSIONS, size, names, NULL));
-    CL(cl->GetDeviceInfo(device->id, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL));
+    CL(GetDeviceInfo, device->id, CL_DEVICE_EXTENSIONS, size, names, NULL);
+    CL(GetDeviceInfo, device->id, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL);
     rope2d_library_find(cl->library, "clGetExtensionFunctionAddressForPlatform", &find, sizeof(find));
     if (strstr(names, "cl_intel_unified_shared_memory") && find) {
         void *set = find(platform, "clSetKernelArgMemPointerINTEL");
@@ -59,8 +59,7 @@ rope2d_status rope2d_cl_pointers_find(const rope2d_cl_device *device, const char
     const rope2d_cl *cl = &device->cl;
     rope2d_status status = ROPE2D_OK;
     memset(pointers, 0, sizeof(*pointers));
-    CL(cl->GetDeviceInfo(device->id, CL_DEVICE_VERSION, sizeof(pointers->version) - 1, pointers->version,
-                         NULL));
+    CL(GetDeviceInfo, device->id, CL_DEVICE_VERSION, sizeof(pointers->version) - 1, pointers->version, NULL);
     OWN(find_svm(device, pointers));
     OWN(find_usm(device, pointers));
     if (!pointers->set_svm && !(pointers->set_usm && pointers->usm_info))

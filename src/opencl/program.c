@@ -119,14 +119,13 @@ static rope2d_status compile(const rope2d_plan *plan, rope2d_cl_source *source, 
     if (!source->text)
         OWN(rope2d_cl_source_create(plan->device, KERNEL_FILE, source));
     const char *text = source->text;
-    CL_MAKE(compiled->program,
-            cl->CreateProgramWithSource(device->context, 1, &text, &source->size, &cl_code));
+    CL_MAKE(compiled->program, CreateProgramWithSource, device->context, 1, &text, &source->size);
     cl_int code = cl->BuildProgram(compiled->program, 1, &device->id, options, NULL, NULL);
     if (code != CL_SUCCESS) {
         log_build(device, compiled->program);
         OWN(rope2d_cl_failed(cl, "clBuildProgram(" KERNEL_FILE ")", code));
     }
-    CL_MAKE(compiled->kernel, cl->CreateKernel(compiled->program, KERNEL_NAME, &cl_code));
+    CL_MAKE(compiled->kernel, CreateKernel, compiled->program, KERNEL_NAME);
 fail:
     return status;
 }
@@ -167,8 +166,8 @@ static rope2d_status variant_create(const rope2d_plan *plan, rope2d_cl_source *s
     OWN(build(plan, source, kind, variant));
     OWN(rope2d_cl_buffer_create(device, CL_MEM_READ_ONLY, words * sizeof(*units->words), units->words,
                                 &variant->units));
-    CL(cl->GetKernelWorkGroupInfo(variant->compiled.kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE,
-                                  sizeof(most), &most, NULL));
+    CL(GetKernelWorkGroupInfo, variant->compiled.kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof(most),
+       &most, NULL);
     if (most > plan->device->info.max_group_size)
         most = plan->device->info.max_group_size;
     variant->group_size =
@@ -249,7 +248,7 @@ rope2d_status rope2d_cl_kernel_create(const rope2d_plan *plan, bool vector, cl_k
     compiled->kernel = NULL;
     rope2d_lock_give(&device->cache.lock);
     if (!*kernel)
-        CL_MAKE(*kernel, cl->CreateKernel(compiled->program, KERNEL_NAME, &cl_code));
+        CL_MAKE(*kernel, CreateKernel, compiled->program, KERNEL_NAME);
 fail:
     return status;
 }

@@ -38,17 +38,16 @@ static rope2d_status write_texels(const rope2d_cl_device *device, cl_mem image, 
     size_t rows = (size_t)(whole >> fold), rest = (size_t)(whole & (width - 1));
     const size_t origin[3] = {0, 0, 0}, region[3] = {(size_t)width, rows, 1};
     if (rows > 0)
-        CL(cl->EnqueueWriteImage(device->queue, image, CL_TRUE, origin, region, 0, 0, entries, 0, NULL,
-                                 NULL));
+        CL(EnqueueWriteImage, device->queue, image, CL_TRUE, origin, region, 0, 0, entries, 0, NULL, NULL);
     const size_t row_origin[3] = {0, rows, 0}, row_region[3] = {rest, 1, 1};
     if (rest > 0)
-        CL(cl->EnqueueWriteImage(device->queue, image, CL_TRUE, row_origin, row_region, 0, 0,
-                                 entries + 4 * (size_t)rows * width, 0, NULL, NULL));
+        CL(EnqueueWriteImage, device->queue, image, CL_TRUE, row_origin, row_region, 0, 0,
+           entries + 4 * (size_t)rows * width, 0, NULL, NULL);
     if (count % 2 == 1) {
         const float last[4] = {entries[2 * count - 2], entries[2 * count - 1], 0.0f, 0.0f};
         const size_t last_origin[3] = {rest, rows, 0}, last_region[3] = {1, 1, 1};
-        CL(cl->EnqueueWriteImage(device->queue, image, CL_TRUE, last_origin, last_region, 0, 0, last, 0, NULL,
-                                 NULL));
+        CL(EnqueueWriteImage, device->queue, image, CL_TRUE, last_origin, last_region, 0, 0, last, 0, NULL,
+           NULL);
     }
 fail:
     return status;
@@ -77,8 +76,8 @@ static rope2d_status texture_create(const rope2d_device *front, const float *ent
         if (entries && count > 0)
             memcpy(padded, entries, (size_t)count * ENTRY_BYTES);
     }
-    CL_MAKE(*image, cl->CreateImage(device->context, CL_MEM_READ_ONLY | (padded ? CL_MEM_COPY_HOST_PTR : 0),
-                                    &format, &shape, padded, &cl_code));
+    CL_MAKE(*image, CreateImage, device->context, CL_MEM_READ_ONLY | (padded ? CL_MEM_COPY_HOST_PTR : 0),
+            &format, &shape, padded);
     if (!padded)
         OWN(write_texels(device, *image, window->fold, entries, count));
 fail:

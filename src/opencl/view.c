@@ -30,7 +30,7 @@ static rope2d_status find_root(address_space *space, cl_mem root, uint64_t *addr
             return ROPE2D_OK;
         }
     }
-    CL(cl->GetMemObjectInfo(root, CL_MEM_SIZE, sizeof(size), &size, NULL));
+    CL(GetMemObjectInfo, root, CL_MEM_SIZE, sizeof(size), &size, NULL);
     *address = space->next;
     space->roots[space->count] = root;
     space->addresses[space->count++] = space->next;
@@ -80,14 +80,14 @@ rope2d_status rope2d_cl_memory_check(const rope2d_cl_device *device, const char 
     cl_context context = NULL;
     cl_mem_object_type type = 0;
     cl_mem_flags flags = 0;
-    CL(cl->GetMemObjectInfo(memory, CL_MEM_CONTEXT, sizeof(context), &context, NULL));
+    CL(GetMemObjectInfo, memory, CL_MEM_CONTEXT, sizeof(context), &context, NULL);
     if (context != device->context)
         return rope2d_fail(cl->host, ROPE2D_ERROR_MISMATCH, "%s is of another context than the device", name);
-    CL(cl->GetMemObjectInfo(memory, CL_MEM_TYPE, sizeof(type), &type, NULL));
+    CL(GetMemObjectInfo, memory, CL_MEM_TYPE, sizeof(type), &type, NULL);
     if (type != CL_MEM_OBJECT_BUFFER)
         return rope2d_fail(cl->host, ROPE2D_ERROR_MISMATCH, "%s has CL_MEM_TYPE 0x%x; must be a buffer, 0x%x",
                            name, (unsigned)type, (unsigned)CL_MEM_OBJECT_BUFFER);
-    CL(cl->GetMemObjectInfo(memory, CL_MEM_FLAGS, sizeof(flags), &flags, NULL));
+    CL(GetMemObjectInfo, memory, CL_MEM_FLAGS, sizeof(flags), &flags, NULL);
     if (flags & refused)
         return rope2d_fail(cl->host, ROPE2D_ERROR_MISMATCH, "%s has CL_MEM_FLAGS 0x%x, and kernels %s it",
                            name, (unsigned)flags, refused & CL_MEM_READ_ONLY ? "write" : "read");
@@ -123,9 +123,9 @@ static rope2d_status place_memory(address_space *space, cl_mem memory, uint64_t 
     rope2d_status status = ROPE2D_OK;
     cl_mem parent = NULL;
     size_t offset = 0;
-    CL(cl->GetMemObjectInfo(memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof(parent), &parent, NULL));
+    CL(GetMemObjectInfo, memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof(parent), &parent, NULL);
     if (parent)
-        CL(cl->GetMemObjectInfo(memory, CL_MEM_OFFSET, sizeof(offset), &offset, NULL));
+        CL(GetMemObjectInfo, memory, CL_MEM_OFFSET, sizeof(offset), &offset, NULL);
     OWN(find_root(space, parent ? parent : memory, address));
     *address += offset;
 fail:
@@ -149,7 +149,7 @@ static rope2d_status place_view(address_space *space, const rope2d_opencl_view *
         view->size = given->size;
         return ROPE2D_OK;
     }
-    CL(cl->GetMemObjectInfo(given->memory, CL_MEM_SIZE, sizeof(size), &size, NULL));
+    CL(GetMemObjectInfo, given->memory, CL_MEM_SIZE, sizeof(size), &size, NULL);
     OWN(place_memory(space, given->memory, &address));
     view->base = (void *)(uintptr_t)address; // NOLINT(performance-no-int-to-ptr): never followed
     view->size = size;

@@ -32,8 +32,8 @@ static rope2d_status create_pool(struct vulkan_device *device, uint32_t is_textu
         .poolSizeCount = is_texture ? 3 : 2,
         .pPoolSizes = sizes,
     };
-    VK_CREATE(device->vk.vkCreateDescriptorPool(device->handle, &pool, device->allocation, &sets->pool),
-              sets->pool);
+    VK_CREATE(sets->pool, device->vk, vkCreateDescriptorPool, device->handle, &pool, device->allocation,
+              &sets->pool);
     VkDescriptorSetAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
         .descriptorPool = sets->pool,
@@ -41,7 +41,7 @@ static rope2d_status create_pool(struct vulkan_device *device, uint32_t is_textu
         .pSetLayouts = &layout->set,
     };
     for (uint32_t i = 0; i < sets->capacity; i++)
-        VK(device->vk.vkAllocateDescriptorSets(device->handle, &info, &sets->dispatches[i].set));
+        VK(device->vk, vkAllocateDescriptorSets, device->handle, &info, &sets->dispatches[i].set);
     return ROPE2D_OK;
 
 fail:

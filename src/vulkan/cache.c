@@ -16,7 +16,7 @@ static rope2d_status create(struct vulkan_device *device, const void *data, uint
     VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
                                       .initialDataSize = (size_t)size,
                                       .pInitialData = data};
-    VK_CREATE(device->vk.vkCreatePipelineCache(device->handle, &info, device->allocation, cache), *cache);
+    VK_CREATE(*cache, device->vk, vkCreatePipelineCache, device->handle, &info, device->allocation, cache);
     return ROPE2D_OK;
 
 fail:
@@ -78,7 +78,7 @@ rope2d_status rope2d_vulkan_cache_get(rope2d_device *owner, rope2d_blob *part) {
     for (int i = 0; i < ATTEMPTS && result == VK_INCOMPLETE; i++) { // it grows while other threads compile
         size_t size = 0;
         rope2d_blob_release(host, part);
-        VK(device->vk.vkGetPipelineCacheData(device->handle, device->pipeline_cache, &size, NULL));
+        VK(device->vk, vkGetPipelineCacheData, device->handle, device->pipeline_cache, &size, NULL);
         if (size == 0)
             return ROPE2D_OK;
         part->bytes = rope2d_allocate(host, size, 1);
@@ -90,7 +90,7 @@ rope2d_status rope2d_vulkan_cache_get(rope2d_device *owner, rope2d_blob *part) {
         if (result == VK_SUCCESS && size != part->size)
             result = VK_INCOMPLETE; // fewer bytes than were promised
     }
-    VK(result);
+    VK_RESULT(result, "vkGetPipelineCacheData");
     return ROPE2D_OK;
 
 fail:
@@ -128,7 +128,7 @@ rope2d_status rope2d_vulkan_cache_set(rope2d_device *owner, const unsigned char 
         return ROPE2D_OK;
     ROPE2D_TRY(check_header(device, part, size));
     ROPE2D_TRY(create(device, part, size, &loaded));
-    VK(device->vk.vkMergePipelineCaches(device->handle, device->pipeline_cache, 1, &loaded));
+    VK(device->vk, vkMergePipelineCaches, device->handle, device->pipeline_cache, 1, &loaded);
 
 fail:
     device->vk.vkDestroyPipelineCache(device->handle, loaded, device->allocation);

@@ -92,7 +92,7 @@ static rope2d_status create_handle(struct vulkan_device *device, const rope2d_ho
         .ppEnabledExtensionNames = extensions,
         .pEnabledFeatures = &enabled,
     };
-    VK_CREATE(instance->vkCreateDevice(device->physical, &info, NULL, &device->handle), device->handle);
+    VK_CREATE(device->handle, *instance, vkCreateDevice, device->physical, &info, NULL, &device->handle);
     ROPE2D_TRY(rope2d_vulkan_load_device(instance, device->handle, &device->vk, host));
     device->vk.vkGetDeviceQueue(device->handle, device->queue_family, 0, &device->queue);
     device->has_int64 = enabled.shaderInt64 != VK_FALSE;
@@ -115,8 +115,8 @@ static rope2d_status create_sampler(struct vulkan_device *device, const rope2d_h
         .addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
         .addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
     };
-    VK_CREATE(device->vk.vkCreateSampler(device->handle, &info, device->allocation, &device->sampler),
-              device->sampler);
+    VK_CREATE(device->sampler, device->vk, vkCreateSampler, device->handle, &info, device->allocation,
+              &device->sampler);
     return ROPE2D_OK;
 
 fail:

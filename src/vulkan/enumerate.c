@@ -43,7 +43,7 @@ rope2d_status rope2d_vulkan_instance_create(struct vulkan_instance *instance, co
 
     ROPE2D_TRY(rope2d_vulkan_load(instance, host));
     if (instance->vkEnumerateInstanceVersion != NULL)
-        VK(instance->vkEnumerateInstanceVersion(&version));
+        VK(*instance, vkEnumerateInstanceVersion, &version);
     if (version >= VK_API_VERSION_1_1) {
         properties2 = "vkGetPhysicalDeviceProperties2";
     } else if (rope2d_vulkan_has_extension(instance, host, NULL, PROPERTIES2)) {
@@ -68,12 +68,12 @@ rope2d_status rope2d_vulkan_instance_create(struct vulkan_instance *instance, co
         .enabledExtensionCount = count,
         .ppEnabledExtensionNames = extensions,
     };
-    const VkResult vkCreateInstance_result = instance->vkCreateInstance(&info, NULL, &instance->handle);
-    if (vkCreateInstance_result == VK_ERROR_INCOMPATIBLE_DRIVER) { // a loader that found no driver
+    const VkResult result = instance->vkCreateInstance(&info, NULL, &instance->handle);
+    if (result != VK_SUCCESS)
         instance->handle = NULL;
+    if (result == VK_ERROR_INCOMPATIBLE_DRIVER) // a loader that found no driver
         return ROPE2D_OK;
-    }
-    VK_CREATE(vkCreateInstance_result, instance->handle);
+    VK_RESULT(result, "vkCreateInstance");
     return rope2d_vulkan_load_instance(instance, host, properties2);
 
 fail:
@@ -109,13 +109,12 @@ rope2d_status rope2d_vulkan_physical_list(const struct vulkan_instance *instance
     if (instance->handle == NULL)
         return ROPE2D_OK;
     uint32_t found = 0;
-    VkResult vkEnumeratePhysicalDevices_result =
-        instance->vkEnumeratePhysicalDevices(instance->handle, &found, NULL);
-    if (vkEnumeratePhysicalDevices_result == VK_ERROR_INITIALIZATION_FAILED) {
+    VkResult result = instance->vkEnumeratePhysicalDevices(instance->handle, &found, NULL);
+    if (result == VK_ERROR_INITIALIZATION_FAILED) {
         rope2d_log(host, ROPE2D_LOG_WARNING, "Vulkan: no driver could list its devices");
         return ROPE2D_OK;
     }
-    VK(vkEnumeratePhysicalDevices_result);
+    VK_RESULT(result, "vkEnumeratePhysicalDevices");
     if (found == 0)
         return ROPE2D_OK;
     *list = rope2d_allocate(host, found, sizeof(**list));
@@ -123,9 +122,9 @@ rope2d_status rope2d_vulkan_physical_list(const struct vulkan_instance *instance
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "Vulkan: no memory for a list of %u devices",
                            found);
     *capacity = found;
-    vkEnumeratePhysicalDevices_result = instance->vkEnumeratePhysicalDevices(instance->handle, &found, *list);
-    if (vkEnumeratePhysicalDevices_result != VK_INCOMPLETE) // a device that came meanwhile is not listed
-        VK(vkEnumeratePhysicalDevices_result);
+    result = instance->vkEnumeratePhysicalDevices(instance->handle, &found, *list);
+    if (result != VK_INCOMPLETE) // a device that came meanwhile is not listed
+        VK_RESULT(result, "vkEnumeratePhysicalDevices");
     for (uint32_t i = 0; i < found && i < *capacity; i++) {
         uint32_t family = 0;
         ROPE2D_TRY(rope2d_vulkan_queue_family(instance, host, (*list)[i], &family));

@@ -13,19 +13,19 @@ static rope2d_status create_commands(struct vulkan_device *device, struct vulkan
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
         .queueFamilyIndex = device->queue_family,
     };
-    VK_CREATE(device->vk.vkCreateCommandPool(device->handle, &pool, device->allocation, &lane->pool),
-              lane->pool);
+    VK_CREATE(lane->pool, device->vk, vkCreateCommandPool, device->handle, &pool, device->allocation,
+              &lane->pool);
     VkCommandBufferAllocateInfo commands = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
         .commandPool = lane->pool,
         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
         .commandBufferCount = 1,
     };
-    VK_CREATE(device->vk.vkAllocateCommandBuffers(device->handle, &commands, &lane->commands),
-              lane->commands);
+    VK_CREATE(lane->commands, device->vk, vkAllocateCommandBuffers, device->handle, &commands,
+              &lane->commands);
     VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    VK_CREATE(device->vk.vkCreateFence(device->handle, &fence, device->allocation, &lane->fence),
-              lane->fence);
+    VK_CREATE(lane->fence, device->vk, vkCreateFence, device->handle, &fence, device->allocation,
+              &lane->fence);
     return ROPE2D_OK;
 
 fail:
@@ -49,9 +49,8 @@ static rope2d_status create_sets(struct vulkan_device *device, struct vulkan_lan
         .poolSizeCount = sets == 2 ? 3 : 2,
         .pPoolSizes = sizes,
     };
-    VK_CREATE(
-        device->vk.vkCreateDescriptorPool(device->handle, &pool, device->allocation, &lane->descriptors),
-        lane->descriptors);
+    VK_CREATE(lane->descriptors, device->vk, vkCreateDescriptorPool, device->handle, &pool,
+              device->allocation, &lane->descriptors);
     VkDescriptorSetLayout layouts[2] = {device->layouts[0].set, device->layouts[1].set};
     VkDescriptorSetAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
@@ -59,7 +58,7 @@ static rope2d_status create_sets(struct vulkan_device *device, struct vulkan_lan
         .descriptorSetCount = sets,
         .pSetLayouts = layouts,
     };
-    VK(device->vk.vkAllocateDescriptorSets(device->handle, &info, lane->sets));
+    VK(device->vk, vkAllocateDescriptorSets, device->handle, &info, lane->sets);
     return ROPE2D_OK;
 
 fail:
@@ -156,8 +155,8 @@ rope2d_status rope2d_vulkan_lane_begin(struct vulkan_device *device, struct vulk
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
         .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
     };
-    VK(device->vk.vkResetFences(device->handle, 1, &lane->fence));
-    VK(device->vk.vkBeginCommandBuffer(lane->commands, &info));
+    VK(device->vk, vkResetFences, device->handle, 1, &lane->fence);
+    VK(device->vk, vkBeginCommandBuffer, lane->commands, &info);
     return ROPE2D_OK;
 
 fail:
@@ -172,12 +171,12 @@ rope2d_status rope2d_vulkan_lane_run(struct vulkan_device *device, struct vulkan
         .commandBufferCount = 1,
         .pCommandBuffers = &lane->commands,
     };
-    VK(device->vk.vkEndCommandBuffer(lane->commands));
+    VK(device->vk, vkEndCommandBuffer, lane->commands);
     rope2d_vulkan_queue_take(device);
-    VkResult vkQueueSubmit_result = device->vk.vkQueueSubmit(device->queue, 1, &info, lane->fence);
+    VkResult result = device->vk.vkQueueSubmit(device->queue, 1, &info, lane->fence);
     rope2d_vulkan_queue_give(device);
-    VK(vkQueueSubmit_result);
-    VK(device->vk.vkWaitForFences(device->handle, 1, &lane->fence, VK_TRUE, UINT64_MAX));
+    VK_RESULT(result, "vkQueueSubmit");
+    VK(device->vk, vkWaitForFences, device->handle, 1, &lane->fence, VK_TRUE, UINT64_MAX);
     return ROPE2D_OK;
 
 fail:

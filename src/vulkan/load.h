@@ -107,25 +107,26 @@ const char *rope2d_vulkan_result_name(VkResult result);
 // Logs a failed call and returns the status that its result stands for.
 rope2d_status rope2d_vulkan_fail(const rope2d_host *host, VkResult result, const char *call);
 
-// Calls the driver; logs the call's text and jumps to `fail` unless it succeeded. Needs `host` and `status`.
-#define VK(call)                                                                                             \
+// What a call has returned: logs its name and jumps to `fail` unless it succeeded. Needs `host` and `status`.
+#define VK_RESULT(result, name)                                                                              \
     do {                                                                                                     \
-        VkResult vk_result = (call);                                                                         \
+        VkResult vk_result = (result);                                                                       \
         if (vk_result != VK_SUCCESS) {                                                                       \
-            status = rope2d_vulkan_fail(host, vk_result, #call);                                             \
+            status = rope2d_vulkan_fail(host, vk_result, name);                                              \
             goto fail;                                                                                       \
         }                                                                                                    \
     } while (0)
 
+// Calls a function of a table.
+#define VK(table, name, ...) VK_RESULT((table).name(__VA_ARGS__), #name)
+
 // The same for a call that makes an object. What a failed call leaves in the handle is not worth keeping.
-#define VK_CREATE(call, handle)                                                                              \
+#define VK_CREATE(handle, table, name, ...)                                                                  \
     do {                                                                                                     \
-        VkResult vk_result = (call);                                                                         \
-        if (vk_result != VK_SUCCESS) {                                                                       \
+        VkResult vk_made = (table).name(__VA_ARGS__);                                                        \
+        if (vk_made != VK_SUCCESS)                                                                           \
             (handle) = VK_NULL_HANDLE;                                                                       \
-            status = rope2d_vulkan_fail(host, vk_result, #call);                                             \
-            goto fail;                                                                                       \
-        }                                                                                                    \
+        VK_RESULT(vk_made, #name);                                                                           \
     } while (0)
 
 #endif

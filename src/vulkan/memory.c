@@ -77,8 +77,8 @@ static rope2d_status allocate(struct vulkan_device *device, enum vulkan_memory k
         .allocationSize = needs->size,
         .memoryTypeIndex = type,
     };
-    VK_CREATE(device->vk.vkAllocateMemory(device->handle, &info, device->allocation, &backing->memory),
-              backing->memory);
+    VK_CREATE(backing->memory, device->vk, vkAllocateMemory, device->handle, &info, device->allocation,
+              &backing->memory);
     return ROPE2D_OK;
 
 fail:
@@ -100,14 +100,14 @@ static rope2d_status back_buffer(struct vulkan_device *device, enum vulkan_memor
     buffer->is_coherent = (backing.flags & COHERENT) != 0;
     buffer->is_host_cached = (backing.flags & CACHED) != 0;
     if (buffer->slice.block != NULL) {
-        VK(device->vk.vkBindBufferMemory(device->handle, buffer->handle, buffer->slice.memory,
-                                         buffer->slice.offset));
+        VK(device->vk, vkBindBufferMemory, device->handle, buffer->handle, buffer->slice.memory,
+           buffer->slice.offset);
         buffer->mapped = buffer->slice.mapped;
         return ROPE2D_OK;
     }
-    VK(device->vk.vkBindBufferMemory(device->handle, buffer->handle, buffer->memory, 0));
+    VK(device->vk, vkBindBufferMemory, device->handle, buffer->handle, buffer->memory, 0);
     if (backing.flags & VISIBLE)
-        VK(device->vk.vkMapMemory(device->handle, buffer->memory, 0, VK_WHOLE_SIZE, 0, &buffer->mapped));
+        VK(device->vk, vkMapMemory, device->handle, buffer->memory, 0, VK_WHOLE_SIZE, 0, &buffer->mapped);
     return ROPE2D_OK;
 
 fail:
@@ -140,8 +140,8 @@ rope2d_status rope2d_vulkan_buffer_create(struct vulkan_device *device, enum vul
         .usage = usage,
         .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
     };
-    VK_CREATE(device->vk.vkCreateBuffer(device->handle, &info, device->allocation, &buffer->handle),
-              buffer->handle);
+    VK_CREATE(buffer->handle, device->vk, vkCreateBuffer, device->handle, &info, device->allocation,
+              &buffer->handle);
     status = back_buffer(device, kind, buffer);
     if (status == ROPE2D_OK)
         return ROPE2D_OK;
@@ -179,7 +179,7 @@ rope2d_status rope2d_vulkan_buffer_flush(struct vulkan_device *device, const str
     const rope2d_host *host = &device->owner->host;
     VkMappedMemoryRange range = whole(buffer);
     if (!buffer->is_coherent)
-        VK(device->vk.vkFlushMappedMemoryRanges(device->handle, 1, &range));
+        VK(device->vk, vkFlushMappedMemoryRanges, device->handle, 1, &range);
     return ROPE2D_OK;
 
 fail:
@@ -192,7 +192,7 @@ rope2d_status rope2d_vulkan_buffer_invalidate(struct vulkan_device *device,
     const rope2d_host *host = &device->owner->host;
     VkMappedMemoryRange range = whole(buffer);
     if (!buffer->is_coherent)
-        VK(device->vk.vkInvalidateMappedMemoryRanges(device->handle, 1, &range));
+        VK(device->vk, vkInvalidateMappedMemoryRanges, device->handle, 1, &range);
     return ROPE2D_OK;
 
 fail:
@@ -203,7 +203,7 @@ rope2d_status rope2d_vulkan_image_bind(struct vulkan_device *device, VkDeviceMem
                                        struct vulkan_image *image) {
     rope2d_status status = ROPE2D_OK;
     const rope2d_host *host = &device->owner->host;
-    VK(device->vk.vkBindImageMemory(device->handle, image->handle, memory, offset));
+    VK(device->vk, vkBindImageMemory, device->handle, image->handle, memory, offset);
     VkImageViewCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
         .image = image->handle,
@@ -211,8 +211,8 @@ rope2d_status rope2d_vulkan_image_bind(struct vulkan_device *device, VkDeviceMem
         .format = VK_FORMAT_R32G32B32A32_SFLOAT,
         .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
     };
-    VK_CREATE(device->vk.vkCreateImageView(device->handle, &info, device->allocation, &image->view),
-              image->view);
+    VK_CREATE(image->view, device->vk, vkCreateImageView, device->handle, &info, device->allocation,
+              &image->view);
     return ROPE2D_OK;
 
 fail:
@@ -251,8 +251,8 @@ rope2d_status rope2d_vulkan_image_make(struct vulkan_device *device, uint32_t wi
         .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
         .initialLayout = VK_IMAGE_LAYOUT_UNDEFINED,
     };
-    VK_CREATE(device->vk.vkCreateImage(device->handle, &info, device->allocation, &image->handle),
-              image->handle);
+    VK_CREATE(image->handle, device->vk, vkCreateImage, device->handle, &info, device->allocation,
+              &image->handle);
     return ROPE2D_OK;
 
 fail:

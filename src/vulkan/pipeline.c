@@ -52,8 +52,8 @@ rope2d_status rope2d_vulkan_layout_create(struct vulkan_device *device, uint32_t
         .bindingCount = count,
         .pBindings = bindings,
     };
-    VK_CREATE(device->vk.vkCreateDescriptorSetLayout(device->handle, &set, device->allocation, &layout->set),
-              layout->set);
+    VK_CREATE(layout->set, device->vk, vkCreateDescriptorSetLayout, device->handle, &set, device->allocation,
+              &layout->set);
     VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, R_RANGE_WORDS * sizeof(uint32_t)};
     VkPipelineLayoutCreateInfo pipeline = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
@@ -62,9 +62,8 @@ rope2d_status rope2d_vulkan_layout_create(struct vulkan_device *device, uint32_t
         .pushConstantRangeCount = 1,
         .pPushConstantRanges = &range,
     };
-    VK_CREATE(
-        device->vk.vkCreatePipelineLayout(device->handle, &pipeline, device->allocation, &layout->pipeline),
-        layout->pipeline);
+    VK_CREATE(layout->pipeline, device->vk, vkCreatePipelineLayout, device->handle, &pipeline,
+              device->allocation, &layout->pipeline);
     return ROPE2D_OK;
 
 fail:
@@ -105,9 +104,8 @@ static rope2d_status create_pipeline(const rope2d_plan *plan, VkShaderModule mod
         .layout = device->layouts[is_texture].pipeline,
         .basePipelineIndex = -1,
     };
-    VK_CREATE(device->vk.vkCreateComputePipelines(device->handle, device->pipeline_cache, 1, &info,
-                                                  device->allocation, pipeline),
-              *pipeline);
+    VK_CREATE(*pipeline, device->vk, vkCreateComputePipelines, device->handle, device->pipeline_cache, 1,
+              &info, device->allocation, pipeline);
     return ROPE2D_OK;
 
 fail:

@@ -51,10 +51,10 @@ static rope2d_status block_back(struct vulkan_device *device, struct vulkan_bloc
         .allocationSize = BLOCK_BYTES,
         .memoryTypeIndex = block->type,
     };
-    VK_CREATE(device->vk.vkAllocateMemory(device->handle, &info, device->allocation, &block->memory),
-              block->memory);
+    VK_CREATE(block->memory, device->vk, vkAllocateMemory, device->handle, &info, device->allocation,
+              &block->memory);
     if (device->memory.memoryTypes[block->type].propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT)
-        VK(device->vk.vkMapMemory(device->handle, block->memory, 0, VK_WHOLE_SIZE, 0, &mapped));
+        VK(device->vk, vkMapMemory, device->handle, block->memory, 0, VK_WHOLE_SIZE, 0, &mapped);
     block->mapped = mapped;
     return ROPE2D_OK;
 

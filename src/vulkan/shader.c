@@ -14,7 +14,7 @@ static rope2d_status create_module(struct vulkan_device *device, const void *wor
         .codeSize = (size_t)bytes,
         .pCode = words,
     };
-    VK_CREATE(device->vk.vkCreateShaderModule(device->handle, &info, device->allocation, module), *module);
+    VK_CREATE(*module, device->vk, vkCreateShaderModule, device->handle, &info, device->allocation, module);
     return ROPE2D_OK;
 
 fail:

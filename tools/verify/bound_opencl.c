@@ -27,12 +27,14 @@ static rope2d_status create_buffer(const rope2d_cl_device *opencl, const struct 
     const struct bound_place *place = &job->places[block];
     const cl_buffer_region region = {(size_t)place->aligned, (size_t)(place->bytes - place->aligned)};
     rope2d_status status = ROPE2D_OK;
-    CL_MAKE(buffer->whole,
-            cl->CreateBuffer(opencl->context, CL_MEM_READ_WRITE, (size_t)place->bytes, NULL, &cl_code));
-    CL_MAKE(buffer->part, calls->create_part(buffer->whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
-                                             &region, &cl_code));
-    CL(calls->write(opencl->queue, buffer->whole, CL_TRUE, (size_t)place->begins,
-                    job->work->blocks[block].bytes, job->blocks[block], 0, NULL, NULL));
+    CL_MAKE(buffer->whole, CreateBuffer, opencl->context, CL_MEM_READ_WRITE, (size_t)place->bytes, NULL);
+    cl_int code = CL_SUCCESS;
+    buffer->part =
+        calls->create_part(buffer->whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+    CL_RESULT(code, "clCreateSubBuffer");
+    code = calls->write(opencl->queue, buffer->whole, CL_TRUE, (size_t)place->begins,
+                        job->work->blocks[block].bytes, job->blocks[block], 0, NULL, NULL);
+    CL_RESULT(code, "clEnqueueWriteBuffer");
 fail:
     return status;
 }
@@ -100,7 +102,7 @@ static rope2d_status rotate(struct bound_job *job, const rope2d_plan *plan, cons
         status = rope2d_opencl_enqueue(binding, opencl->queue, job->work->what->first_token, group->tokens, 0,
                                        NULL, NULL);
     if (!status)
-        CL(cl->Finish(opencl->queue));
+        CL(Finish, opencl->queue);
     *dispatches = 1;
 fail:
     rope2d_opencl_binding_destroy(binding);
@@ -116,9 +118,11 @@ static rope2d_status read_back(struct bound_job *job) {
     rope2d_library_find(cl->library, "clEnqueueReadBuffer", &read, sizeof read);
     if (!read)
         return ROPE2D_ERROR_UNSUPPORTED;
-    for (uint32_t i = 0; i < job->work->block_count; ++i)
-        CL(read(opencl->queue, buffers[i].whole, CL_TRUE, (size_t)job->places[i].begins,
-                job->work->blocks[i].bytes, job->blocks[i], 0, NULL, NULL));
+    for (uint32_t i = 0; i < job->work->block_count; ++i) {
+        const cl_int code = read(opencl->queue, buffers[i].whole, CL_TRUE, (size_t)job->places[i].begins,
+                                 job->work->blocks[i].bytes, job->blocks[i], 0, NULL, NULL);
+        CL_RESULT(code, "clEnqueueReadBuffer");
+    }
 fail:
     return status;
 }

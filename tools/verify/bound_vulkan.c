@@ -37,14 +37,14 @@ static rope2d_status create_buffer(const struct vulkan_device *vulkan, uint64_t 
     VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                .size = bytes,
                                .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
-    VK_CREATE(vulkan->vk.vkCreateBuffer(vulkan->handle, &info, NULL, &buffer->handle), buffer->handle);
+    VK_CREATE(buffer->handle, vulkan->vk, vkCreateBuffer, vulkan->handle, &info, NULL, &buffer->handle);
     vulkan->vk.vkGetBufferMemoryRequirements(vulkan->handle, buffer->handle, &needs);
     VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                    .allocationSize = needs.alignment + needs.size,
                                    .memoryTypeIndex = find_type(vulkan, needs.memoryTypeBits)};
-    VK_CREATE(vulkan->vk.vkAllocateMemory(vulkan->handle, &memory, NULL, &buffer->memory), buffer->memory);
-    VK(vulkan->vk.vkBindBufferMemory(vulkan->handle, buffer->handle, buffer->memory, needs.alignment));
-    VK(vulkan->vk.vkMapMemory(vulkan->handle, buffer->memory, 0, VK_WHOLE_SIZE, 0, &mapped));
+    VK_CREATE(buffer->memory, vulkan->vk, vkAllocateMemory, vulkan->handle, &memory, NULL, &buffer->memory);
+    VK(vulkan->vk, vkBindBufferMemory, vulkan->handle, buffer->handle, buffer->memory, needs.alignment);
+    VK(vulkan->vk, vkMapMemory, vulkan->handle, buffer->memory, 0, VK_WHOLE_SIZE, 0, &mapped);
     buffer->mapped = (unsigned char *)mapped + needs.alignment;
     return ROPE2D_OK;
 
