@@ -164,7 +164,7 @@ static bool can_stream(const rope2d_work *work, uint32_t element) {
     uintptr_t all = 0;
     for (uint32_t i = 0; i < work->tensor_count; i++) {
         const rope2d_span *out = &work->tensors[i].out;
-        if (work->tensors[i].in_place || out->head_stride > out->token_stride)
+        if (work->tensors[i].in_place || !rope2d_cpu_goes_by_tokens(work, out))
             return false;
         all |= (uintptr_t)out->first |
                (uintptr_t)(out->batch_stride | out->token_stride | out->head_stride) * element;
@@ -203,7 +203,7 @@ void rope2d_cpu_job_fill(job *j) {
     const bool is_short = rope2d_element_size(plan->in) == 2;
     j->aliases = alias(j->work);
     j->in_turns = (j->ahead.heads > 0 || ((is_short || is_little) && !j->aliases)) &&
-                  (!j->streams || first->in_place) && first->in.head_stride <= first->in.token_stride;
+                  (!j->streams || first->in_place) && rope2d_cpu_goes_by_tokens(j->work, &first->in);
     if (is_few && is_short)
         j->ahead.heads = j->ahead.few;
     j->by_tokens = j->vector && (j->is_small || j->in_turns || is_few) &&

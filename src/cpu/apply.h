@@ -38,6 +38,11 @@ static inline bool rope2d_cpu_converts(const rope2d_plan *plan) {
     return plan->in != plan->out;
 }
 
+// Whether what follows a head is the token's next one, and not the next token's. One token has no stride.
+static inline bool rope2d_cpu_goes_by_tokens(const rope2d_work *work, const rope2d_span *span) {
+    return work->tokens == 1 || span->head_stride <= span->token_stride;
+}
+
 // Fills a job whose plan, positions, work and vector are given.
 void rope2d_cpu_job_fill(rope2d_cpu_job *job);
 

@@ -42,7 +42,7 @@ static ptrdiff_t bytes_between(const rope2d_span *from, const rope2d_span *to, u
 
 static bool same_strides(const rope2d_span *a, const rope2d_span *b) {
     return a->token_stride == b->token_stride && a->head_stride == b->head_stride &&
-           a->batch_stride == b->batch_stride && a->head_stride <= a->token_stride;
+           a->batch_stride == b->batch_stride;
 }
 
 // Whether a kernel can turn the heads of one tensor and go on with those of the next, with a table that it
@@ -56,7 +56,8 @@ static bool goes_on(const rope2d_cpu_job *job, const rope2d_checked_tensor *a) {
     const uint32_t group = group_of(job, a->heads);
     return (group == a->heads || (a->heads % group == 0 && group <= b->heads)) && a->heads % 2 == 0 &&
            a->in_place == b->in_place && (a->in_place || job->vector->pass_count == 0) &&
-           same_strides(&a->in, &b->in) && same_strides(&a->out, &b->out);
+           same_strides(&a->in, &b->in) && same_strides(&a->out, &b->out) &&
+           rope2d_cpu_goes_by_tokens(job->work, &a->in) && rope2d_cpu_goes_by_tokens(job->work, &a->out);
 }
 
 // Whether heads and tokens follow one another: then what comes next is asked for by bytes.
@@ -91,7 +92,7 @@ void rope2d_route_fill(rope2d_route *route, const rope2d_tile *tile, const rope2
     const rope2d_vector *v = job->vector;
     const ptrdiff_t element = (ptrdiff_t)rope2d_element_size(job->plan->in);
     const ptrdiff_t out_size = (ptrdiff_t)rope2d_element_size(job->plan->out);
-    const bool is_apart = tensor->out.head_stride > tensor->out.token_stride && tile->room > 1;
+    const bool is_apart = !rope2d_cpu_goes_by_tokens(job->work, &tensor->out) && tile->room > 1;
     rope2d_turn *t = &route->turn;
     route->tensor = tensor;
     route->heads = heads;
