@@ -3,11 +3,14 @@
 // The kernels of bf16 of one instruction set, a part of turn_all_tmpl.h, or alone. Besides what that wants of
 // words there are
 //
-//     WHOLE_WORD_STEPS   where it is there, LEAST_STEPS of turn_tmpl.h
+//     WHOLE_WORD_STEPS, WHOLE_EVEN_ODD_STEPS   where they are there, LEAST_STEPS of turn_tmpl.h
 //
 // and a kernel of halves where EVEN_ODD_STEPS or IS_FEW is there, as one of pairs side by side always is.
 
 #if IS_FEW || defined(EVEN_ODD_STEPS)
+#ifdef WHOLE_EVEN_ODD_STEPS
+#define LEAST_STEPS WHOLE_EVEN_ODD_STEPS
+#endif
 // Words of two lo and words of two hi: the even ones and the odd ones are turned apart.
 #define NAME       half_bf16
 #define PAIRS      (2 * HALF_WIDTH)
