@@ -143,10 +143,11 @@ static uint32_t count_tasks(job *j) {
     return (uint32_t)(tasks < most ? tasks : most);
 }
 
-// Whether so many heads do not fit the last cache.
-static bool is_past_caches(const job *j, uint64_t heads) {
+// Whether inputs and outputs do not fit the last cache; in place, what is rotated and as much beside it, from
+// which it was made a moment ago.
+static bool is_past_caches(const job *j) {
     const rope2d_cpu *cpu = j->plan->device->impl;
-    return rope2d_stream_exists() && cpu->last_cache > 0 && heads > cpu->last_cache / j->head_bytes;
+    return rope2d_stream_exists() && cpu->last_cache > 0 && 2 * j->heads > cpu->last_cache / j->head_bytes;
 }
 
 // Whether processors take the lines of one tensor for those of the other: some tell them apart by a hash of
@@ -183,8 +184,7 @@ void rope2d_cpu_job_fill(job *j) {
     write_shape(j);
     j->tasks = count_tasks(j);
     j->head_bytes = pattern->head_dim * rope2d_element_size(plan->out);
-    j->streams = j->vector && (j->vector->kernel->streams || j->work->streams ||
-                               is_past_caches(j, 2 * j->heads)); // inputs and outputs
+    j->streams = j->vector && (j->vector->kernel->streams || j->work->streams || is_past_caches(j));
     const rope2d_checked_tensor *first = &j->work->tensors[0];
     const uint64_t tokens = tokens_of(j->work);
     const bool is_few = j->heads <= FEW_HEADS * tokens;
@@ -195,7 +195,7 @@ void rope2d_cpu_job_fill(job *j) {
         j->vector = j->vector->streamed;
     if (j->vector && !j->is_small) // the portable path serves devices of other backends as well
         j->ahead = ((const rope2d_cpu *)plan->device->impl)->ahead;
-    if (j->ahead.past > 0 && (first->in_place ? is_past_caches(j, j->heads) : j->streams))
+    if (j->streams && j->ahead.past > 0)
         j->ahead.heads = j->ahead.past;
     // What is streamed is in order where one tensor follows the other. Elsewhere a token's table is found
     // once for all tensors.
