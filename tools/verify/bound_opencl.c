@@ -31,6 +31,8 @@ static rope2d_status create_buffer(const rope2d_cl_device *opencl, const struct 
     cl_int code = CL_SUCCESS;
     buffer->part =
         calls->create_part(buffer->whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+    if (code != CL_SUCCESS)
+        buffer->part = NULL;
     CL_RESULT(code, "clCreateSubBuffer");
     code = calls->write(opencl->queue, buffer->whole, CL_TRUE, (size_t)place->begins,
                         job->work->blocks[block].bytes, job->blocks[block], 0, NULL, NULL);
