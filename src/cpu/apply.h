@@ -19,7 +19,7 @@ typedef struct rope2d_cpu_job {
     uint64_t heads;            // of all tensors, tokens and batch elements
     uint32_t tasks;
     uint32_t head_bytes; // of an output
-    bool streams;        // outputs that are not in place go past the caches
+    bool streams;        // outputs that are not in place go past the caches, which have no room for them
     bool is_small;       // fits the threads' own caches
     bool by_tokens;      // a task is a range of tokens of all tensors: tables are found once for two of them
     bool in_turns;       // past the caches, a token's heads of one tensor, then of the next
