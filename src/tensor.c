@@ -30,15 +30,17 @@ typedef struct checker {
     const rope2d_apply_params *params;
 } checker;
 
-static rope2d_status check_stride(const checker *c, const region *r, const char *field, int64_t stride,
-                                  uint64_t count, bool written) {
-    if (stride < 0)
-        return rope2d_fail(c->host, ROPE2D_ERROR_STRIDE, "tensors[%u].%s.%s is %" PRId64 "; at least 0",
-                           r->tensor, r->name, field, stride);
-    if (stride == 0 && written && count > 1)
-        return rope2d_fail(c->host, ROPE2D_ERROR_STRIDE,
-                           "tensors[%u].%s.%s is 0 on an output with %" PRIu64 " of them", r->tensor, r->name,
-                           field, count);
+static const char *const stride_fields[3] = {"batch_stride", "token_stride", "head_stride"};
+
+// After check_strides: an output's may not be 0.
+static rope2d_status check_written(const checker *c, const region *r) {
+    for (int i = 0; i < 3; i++) {
+        const extent *e = &r->dimensions[i];
+        if (e->stride == 0 && e->count > 1)
+            return rope2d_fail(c->host, ROPE2D_ERROR_STRIDE,
+                               "tensors[%u].%s.%s is 0 on an output with %" PRIu64 " of them", r->tensor,
+                               r->name, stride_fields[i], e->count);
+    }
     return ROPE2D_OK;
 }
 
@@ -50,15 +52,16 @@ static rope2d_status too_far(const checker *c, const region *r, const char *fiel
 }
 
 static rope2d_status check_strides(const checker *c, region *r, const rope2d_view *view, uint32_t heads,
-                                   uint32_t element, bool written) {
-    const char *const fields[3] = {"batch_stride", "token_stride", "head_stride"};
+                                   uint32_t element) {
     const int64_t strides[3] = {view->batch_stride, view->token_stride, view->head_stride};
     const uint64_t counts[3] = {c->params->batch, c->params->tokens, heads};
     r->element = element;
     r->run = (uint64_t)c->plan->pattern.head_dim * element;
     r->reach = r->run;
     for (int i = 0; i < 3; i++) {
-        ROPE2D_TRY(check_stride(c, r, fields[i], strides[i], counts[i], written));
+        if (strides[i] < 0)
+            return rope2d_fail(c->host, ROPE2D_ERROR_STRIDE, "tensors[%u].%s.%s is %" PRId64 "; at least 0",
+                               r->tensor, r->name, stride_fields[i], strides[i]);
         if (counts[i] == 1) { // its stride is never taken
             r->dimensions[i] = (extent){1, 0};
             continue;
@@ -66,7 +69,7 @@ static rope2d_status check_strides(const checker *c, region *r, const rope2d_vie
         const uint64_t stride = rope2d_product((uint64_t)strides[i], element);
         const uint64_t more = rope2d_product(counts[i] - 1, stride);
         if (more > MAX_REACH - r->reach)
-            return too_far(c, r, fields[i], strides[i], counts[i]);
+            return too_far(c, r, stride_fields[i], strides[i], counts[i]);
         r->dimensions[i] = (extent){counts[i], stride};
         r->reach += more;
     }
@@ -101,24 +104,28 @@ static rope2d_status check_memory(const checker *c, region *r, const rope2d_view
 }
 
 static rope2d_status check_view(const checker *c, region *r, const rope2d_view *view, uint32_t heads,
-                                rope2d_element element, bool written) {
+                                rope2d_element element) {
     const uint32_t size = rope2d_element_size(element);
-    ROPE2D_TRY(check_strides(c, r, view, heads, size, written));
+    ROPE2D_TRY(check_strides(c, r, view, heads, size));
     return check_memory(c, r, view, size);
+}
+
+static void sort(const extent **a, const extent **b) {
+    const extent *const less = (*b)->stride < (*a)->stride ? *b : *a;
+    *b = less == *a ? *b : *a;
+    *a = less;
 }
 
 // Runs that are written may not meet one another. Nested: each stride, from the smallest up, is at least what
 // all smaller ones reach.
 static bool is_nested(const region *r) {
     uint64_t reach = r->run;
-    bool taken[3] = {false, false, false};
-    for (int pass = 0; pass < 3; pass++) {
-        int least = -1;
-        for (int i = 0; i < 3; i++)
-            if (!taken[i] && (least < 0 || r->dimensions[i].stride < r->dimensions[least].stride))
-                least = i;
-        taken[least] = true;
-        const extent *e = &r->dimensions[least];
+    const extent *order[3] = {&r->dimensions[2], &r->dimensions[1], &r->dimensions[0]};
+    sort(&order[0], &order[1]);
+    sort(&order[1], &order[2]);
+    sort(&order[0], &order[1]);
+    for (int i = 0; i < 3; i++) {
+        const extent *e = order[i];
         if (e->count > 1 && e->stride < reach)
             return false;
         reach += (e->count - 1) * e->stride;
@@ -236,10 +243,15 @@ static rope2d_status check_places(const checker *c, uint32_t tensor, places *p) 
     p->in.name = "in";
     p->out.tensor = tensor;
     p->out.name = "out";
-    ROPE2D_TRY(check_view(c, &p->in, &t->in, t->heads, c->plan->in, false));
-    const rope2d_view *out = given ? &t->out : &t->in;
-    ROPE2D_TRY(check_view(c, &p->out, out, t->heads, given ? c->plan->out : c->plan->in, true));
-    p->in_place = same_place(&p->in, &p->out);
+    ROPE2D_TRY(check_view(c, &p->in, &t->in, t->heads, c->plan->in));
+    if (given) {
+        ROPE2D_TRY(check_view(c, &p->out, &t->out, t->heads, c->plan->out));
+    } else { // what an output alone may not be is left
+        p->out = p->in;
+        p->out.name = "out";
+    }
+    ROPE2D_TRY(check_written(c, &p->out));
+    p->in_place = !given || same_place(&p->in, &p->out);
     if (p->in_place && c->plan->in != c->plan->out)
         return rope2d_fail(c->host, ROPE2D_ERROR_IN_PLACE_TYPE,
                            "tensors[%u] is in place, but the plan reads %s and writes %s", tensor,

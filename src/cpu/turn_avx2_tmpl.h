@@ -53,13 +53,17 @@ OP void store_f16(void *p, REAL v) {
     _mm_storeu_si128(p, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
 }
 
-// Lanes of 128 bits hold two entries each.
+// Two entries, and two from `apart` on: shuffles of lanes of 128 bits leave numbers in order then. From
+// memory the second lane takes no shuffle of its own.
+OP REAL two_and_two(const float *entries, size_t apart) {
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(entries)), _mm_loadu_ps(entries + apart),
+                                1);
+}
+
 OP real_entries split(const float *entries) {
-    const __m256i order = _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7);
-    const REAL a = load(entries);
-    const REAL b = load(entries + 8);
-    return (real_entries){_mm256_permutevar8x32_ps(_mm256_shuffle_ps(a, b, 0x88), order),
-                          _mm256_permutevar8x32_ps(_mm256_shuffle_ps(a, b, 0xdd), order)};
+    const REAL a = two_and_two(entries, 8);
+    const REAL b = two_and_two(entries + 4, 8);
+    return (real_entries){_mm256_shuffle_ps(a, b, 0x88), _mm256_shuffle_ps(a, b, 0xdd)};
 }
 
 OP real_entries doubled(const float *entries) {

@@ -37,6 +37,27 @@ static inline const float *rope2d_row_at(const rope2d_rows *table, int32_t row) 
     return table->first + ((uint32_t)row < table->last ? (uint32_t)row : table->last) * table->stride;
 }
 
+// Steps that follow one another, one at least. Returns where the next one's pointer goes.
+static inline const float **rope2d_steps_point(const float **to, const float *from, uint32_t count,
+                                               size_t size) {
+    const float **const end = to + count;
+    do {
+        *to++ = from;
+        from += size;
+    } while (to < end);
+    return to;
+}
+
+// Pairs that lie one behind the other. Returns where the next ones go.
+static inline rope2d_pair_entry *rope2d_pairs_bring(rope2d_pair_entry *to, const float *from,
+                                                    uint32_t count) {
+    for (; count >= 2; count -= 2, from += 4, to += 2)
+        memcpy(to, from, 2 * sizeof(*to));
+    if (count > 0)
+        memcpy(to++, from, sizeof(*to));
+    return to;
+}
+
 // A table of all steps, whose rows `sources` has; what is to be brought together goes to `together`. Returns
 // where the next one's is.
 static inline rope2d_pair_entry *rope2d_table_point(const rope2d_vector *v, const float **sources,
@@ -45,19 +66,10 @@ static inline rope2d_pair_entry *rope2d_table_point(const rope2d_vector *v, cons
     const size_t size = 2 * (size_t)v->kernel->pairs;
     const rope2d_entries *const mixed_end = v->mixed + v->mixed_places;
     sources[ROPE2D_MIXED] = together->cos_sin;
-    for (const rope2d_entries *steps = v->steps; steps < steps_end; steps++) {
-        const float *from = sources[steps->source] + steps->at;
-        for (uint32_t left = steps->count; left > 0; left--, from += size)
-            *to++ = from;
-    }
-    for (const rope2d_entries *pairs = v->mixed; pairs < mixed_end; pairs++) {
-        const float *from = sources[pairs->source] + pairs->at;
-        uint32_t left = pairs->count;
-        for (; left >= 2; left -= 2, from += 4, together += 2)
-            memcpy(together, from, 2 * sizeof(*together));
-        if (left > 0)
-            memcpy(together++, from, sizeof(*together));
-    }
+    for (const rope2d_entries *steps = v->steps; steps < steps_end; steps++)
+        to = rope2d_steps_point(to, sources[steps->source] + steps->at, steps->count, size);
+    for (const rope2d_entries *pairs = v->mixed; pairs < mixed_end; pairs++)
+        together = rope2d_pairs_bring(together, sources[pairs->source] + pairs->at, pairs->count);
     return together;
 }
 

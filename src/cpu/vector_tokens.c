@@ -4,20 +4,46 @@
 // instructions that a processor has in work, and memory waits: so it is little.
 #include "vector_route.h"
 
-// As rope2d_tables_find does of tokens, where it is simple.
-static inline void find_tables(const rope2d_cpu_job *job, const int32_t *rows, uint32_t tokens,
-                               rope2d_tables *t) {
+static bool is_turned(const int32_t *rows, uint32_t axes) {
+    int32_t signs = rows[0];
+    for (uint32_t a = 1; a < axes; a++)
+        signs |= rows[a];
+    return signs >= 0;
+}
+
+// The tables of tokens that follow one another, as many as turn, `most` at most, for all heads. Returns how
+// many. Where rows are not multiplied it is done here, by what is the same for all tokens.
+static inline uint32_t find_tables(const rope2d_cpu_job *job, const int32_t *rows, uint32_t most,
+                                   rope2d_tables *t) {
     const rope2d_vector *const v = job->vector;
     const uint32_t axes = job->plan->pattern.row_axes;
+    const size_t size = 2 * (size_t)v->kernel->pairs;
+    const rope2d_entries *const steps_end = v->steps + v->step_places;
+    const rope2d_entries *const mixed_end = v->mixed + v->mixed_places;
     const rope2d_rows table = rope2d_rows_of(job, 0);
-    const float *sources[ROPE2D_SOURCES];
     const float **to = t->steps;
     rope2d_pair_entry *together = t->mixed;
-    for (; tokens > 0; tokens--, rows += axes, to += v->step_count) {
-        for (uint32_t a = 0; a < axes; a++)
-            sources[ROPE2D_FIRST_ROW + a] = rope2d_row_at(&table, rows[a]);
-        together = rope2d_table_point(v, sources, to, together);
+    uint32_t n = 0;
+    if (v->product) {
+        while (n < most && is_turned(rows + (size_t)n * axes, axes))
+            n++;
+        rope2d_tables_find(job, rows, 0, false, n, t);
+        return n;
     }
+    for (; n < most && is_turned(rows, axes); n++, rows += axes) {
+        const rope2d_entries *steps = v->steps;
+        do {
+            const float *from = steps->source == ROPE2D_MIXED
+                                    ? together->cos_sin
+                                    : rope2d_row_at(&table, rows[steps->source - ROPE2D_FIRST_ROW]);
+            to = rope2d_steps_point(to, from + steps->at, steps->count, size);
+        } while (++steps < steps_end);
+        for (const rope2d_entries *pairs = v->mixed; pairs < mixed_end; pairs++)
+            together = rope2d_pairs_bring(
+                together, rope2d_row_at(&table, rows[pairs->source - ROPE2D_FIRST_ROW]) + pairs->at,
+                pairs->count);
+    }
+    return n;
 }
 
 void rope2d_tile_tokens(rope2d_tile *tile, uint64_t begin, uint64_t end, rope2d_tables *t) {
@@ -33,17 +59,10 @@ void rope2d_tile_tokens(rope2d_tile *tile, uint64_t begin, uint64_t end, rope2d_
     }
     uint32_t tokens;
     for (; begin < end; begin += tokens, rows += (size_t)tokens * axes) {
-        const uint32_t most = tile->by_head ? 1 : tile->room;
-        const uint32_t room = most < end - begin ? most : (uint32_t)(end - begin);
-        for (tokens = 0; tokens < room; tokens++)
-            if (rope2d_turning_of(rows + (size_t)tokens * axes, axes) != ROPE2D_TURNS)
-                break;
-        const bool turns = tokens > 0 && !tile->by_head;
-        if (turns && !job->vector->product) {
-            find_tables(job, rows, tokens, t);
-        } else if (turns) {
-            rope2d_tables_find(job, rows, 0, false, tokens, t);
-        } else {
+        const uint32_t most = tile->by_head ? 0 : tile->room;
+        tokens = find_tables(job, rows, most < end - begin ? most : (uint32_t)(end - begin), t);
+        const bool turns = tokens > 0;
+        if (!turns) {
             tokens = 1;
             for (uint32_t i = 0; i < tile->tensor_count; i++)
                 rope2d_tile_token(tile, i, begin, 0, tile->tensors[i].heads, t);

@@ -18,7 +18,8 @@ static const int32_t places[] = {0, 1, 2, 3, 4, 5, 6, 7};
 #define AS_WORDS(v)     _mm_castps_si128(v)
 #define AS_REAL(w)      _mm_castsi128_ps(w)
 #define LOAD_WORDS(p)   _mm_loadu_si128((const __m128i *)(const void *)(p))
-#define IN_ORDER(v)     (v)
+#define LOWER(a, b)     (a)
+#define UPPER(a, b)     (b)
 #define LOAD_F16(p)     _mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)(const void *)(p)))
 #define STORE_F16(p, v) _mm_storel_epi64((__m128i *)(void *)(p), _mm_cvtps_ph(v, 0))
 #include "bench_turns_tmpl.h"
@@ -32,7 +33,8 @@ static const int32_t places[] = {0, 1, 2, 3, 4, 5, 6, 7};
 #define AS_WORDS(v)     _mm256_castps_si256(v)
 #define AS_REAL(w)      _mm256_castsi256_ps(w)
 #define LOAD_WORDS(p)   _mm256_loadu_si256((const __m256i *)(const void *)(p))
-#define IN_ORDER(v)     _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(v), 0xd8))
+#define LOWER(a, b)     _mm256_permute2f128_ps(a, b, 0x20)
+#define UPPER(a, b)     _mm256_permute2f128_ps(a, b, 0x31)
 #define LOAD_F16(p)     _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(p)))
 #define STORE_F16(p, v) _mm_storeu_si128((__m128i *)(void *)(p), _mm256_cvtps_ph(v, 0))
 #include "bench_turns_tmpl.h"

@@ -8,7 +8,10 @@
 //     AS_WORDS(v), AS_REAL(w)
 //     LOAD_F16(p), STORE_F16(p, v)
 //     MASK                   with HAS_AVX512: one bit for each number
-//     LOAD_WORDS(p), IN_ORDER(v)   without: of shuffled lanes the numbers in order
+//     LOAD_WORDS(p)
+//     LOWER(a, b), UPPER(a, b)   the lower lanes of 128 bits of both, and the upper ones, which shuffles
+//     leave
+//                                in order then
 //
 // Bits are those of a rotation: products and sums as in shaders/core.h, none fused.
 
@@ -47,8 +50,8 @@ FN REAL T(chosen)(REAL a, REAL b, int odd) {
     const WORDS which = V(add_epi32)(V(loadu_epi32)(evens), V(set1_epi32)(odd));
     return V(permutex2var_ps)(a, which, b);
 #else
-    const REAL lanes = odd ? V(shuffle_ps)(a, b, 0xdd) : V(shuffle_ps)(a, b, 0x88);
-    return IN_ORDER(lanes);
+    const REAL lower = LOWER(a, b), upper = UPPER(a, b);
+    return odd ? V(shuffle_ps)(lower, upper, 0xdd) : V(shuffle_ps)(lower, upper, 0x88);
 #endif
 }
 
@@ -113,10 +116,9 @@ FN REAL T(joined)(REAL e, REAL o) {
 #else
     const WORDS lower = V(blend_epi16)(AS_WORDS(e), V(slli_epi32)(AS_WORDS(o), 16), 0xaa);
     const WORDS upper = V(blend_epi16)(V(srli_epi32)(AS_WORDS(e), 16), AS_WORDS(o), 0xaa);
-    const REAL last = V(and_ps)(AS_REAL(upper), AS_REAL(V(set1_epi16)(1)));
-    const REAL rest = V(or_ps)(AS_REAL(lower), last);
-    const REAL above = V(xor_ps)(rest, AS_REAL(V(set1_epi16)(INT16_MIN)));
-    return AS_REAL(V(sub_epi16)(upper, V(cmpgt_epi16)(AS_WORDS(above), V(set1_epi16)(0))));
+    const REAL is_even = V(andnot_ps)(AS_REAL(upper), AS_REAL(V(set1_epi16)(1)));
+    const WORDS more = V(subs_epu16)(lower, AS_WORDS(is_even)); // a half at least: one more
+    return AS_REAL(V(add_epi16)(upper, V(srli_epi16)(more, 15)));
 #endif
 }
 
@@ -160,7 +162,8 @@ FN void T(pair_turn)(unsigned char *at, const T(entries) * e, rope2d_element ele
 #undef WORDS
 #undef MASK
 #undef LOAD_WORDS
-#undef IN_ORDER
+#undef LOWER
+#undef UPPER
 #undef V
 #undef T
 #undef AS_WORDS
