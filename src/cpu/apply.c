@@ -96,6 +96,8 @@ static uint64_t heads_of(const rope2d_work *work, uint32_t tensor) {
 
 // Where a task's part of `all` begins.
 static uint64_t share(const job *j, uint64_t all, uint64_t index) {
+    if (j->tasks == 1) // no division, of which a small apply feels each
+        return all * index;
     const uint64_t more = all % j->tasks;
     return all / j->tasks * index + (index < more ? index : more);
 }
@@ -179,6 +181,8 @@ void rope2d_cpu_job_fill(job *j) {
     const bool wide = pattern->wide.count > 0 && !j->work->single_only;
     j->kernel = rope2d_portable_kernel(plan->in, plan->out);
     j->units = wide ? &pattern->wide : &pattern->single;
+    j->heads = 0;
+    j->is_joined = false;
     for (uint32_t i = 0; i < j->work->tensor_count; i++)
         j->heads += heads_of(j->work, i);
     write_shape(j);
@@ -193,6 +197,7 @@ void rope2d_cpu_job_fill(job *j) {
     if (j->streams && j->vector->streamed && (!is_few || j->work->streams) &&
         can_stream(j->work, rope2d_element_size(plan->out)))
         j->vector = j->vector->streamed;
+    j->ahead = (rope2d_ahead){0};
     if (j->vector && !j->is_small) // the portable path serves devices of other backends as well
         j->ahead = ((const rope2d_cpu *)plan->device->impl)->ahead;
     if (j->streams && j->ahead.past > 0)
@@ -211,26 +216,32 @@ void rope2d_cpu_job_fill(job *j) {
     j->in_turns = j->in_turns && j->by_tokens;
 }
 
-static void run(job *j) {
-    rope2d_cpu_job_fill(j);
-    if (j->tasks <= 1) {
-        j->tasks = 1;
-        task(j, 0);
+// Each member for itself: to clear a job takes longer than to fill it.
+static rope2d_status run(const rope2d_plan *plan, const rope2d_positions *positions, const rope2d_work *work,
+                         const rope2d_vector *vector) {
+    job j;
+    j.plan = plan;
+    j.positions = positions;
+    j.work = work;
+    j.vector = vector;
+    rope2d_cpu_job_fill(&j);
+    if (j.by_tokens)
+        rope2d_vector_join(&j);
+    if (j.tasks <= 1) {
+        j.tasks = 1;
+        task(&j, 0);
     } else {
-        rope2d_parallel(&j->plan->device->host, j->tasks, task, j);
+        rope2d_parallel(&plan->device->host, j.tasks, task, &j);
     }
+    return ROPE2D_OK;
 }
 
 rope2d_status rope2d_portable_apply(const rope2d_plan *plan, const rope2d_positions *positions,
                                     const rope2d_work *work) {
-    job j = {.plan = plan, .positions = positions, .work = work};
-    run(&j);
-    return ROPE2D_OK;
+    return run(plan, positions, work, NULL);
 }
 
 rope2d_status rope2d_cpu_apply(const rope2d_plan *plan, const rope2d_positions *positions,
                                const rope2d_work *work) {
-    job j = {.plan = plan, .positions = positions, .work = work, .vector = plan->impl};
-    run(&j);
-    return ROPE2D_OK;
+    return run(plan, positions, work, plan->impl);
 }

@@ -25,6 +25,8 @@ typedef struct rope2d_cpu_job {
     bool in_turns;       // past the caches, a token's heads of one tensor, then of the next
     bool aliases;        // in place, and one tensor's lines push another's out of the nearest cache
     rope2d_ahead ahead;  // how far ahead kernels ask for heads; 0: not at all
+    bool is_joined;      // rope2d_vector_join made one tensor of two
+    rope2d_checked_tensor joined;
 } rope2d_cpu_job;
 
 // Where a head begins.
@@ -43,7 +45,7 @@ static inline bool rope2d_cpu_goes_by_tokens(const rope2d_work *work, const rope
     return work->tokens == 1 || span->head_stride <= span->token_stride;
 }
 
-// Fills a job whose plan, positions, work and vector are given.
+// Fills a job whose plan, positions, work and vector are given, whatever else is in it.
 void rope2d_cpu_job_fill(rope2d_cpu_job *job);
 
 // Rotate heads begin to end of a tensor, numbered [batch][token][head].
@@ -51,6 +53,9 @@ void rope2d_portable_heads(const rope2d_cpu_job *job, const rope2d_checked_tenso
                            uint64_t end);
 void rope2d_vector_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensor, uint64_t begin,
                          uint64_t end);
+// Makes two tensors of one head each one of two heads, so that a token's table is read once for both; nothing
+// where they are something else. Of a job whose tasks are rope2d_vector_tokens.
+void rope2d_vector_join(rope2d_cpu_job *job);
 // Rotates tokens begin to end of all tensors, numbered [batch][token].
 void rope2d_vector_tokens(const rope2d_cpu_job *job, uint64_t begin, uint64_t end);
 

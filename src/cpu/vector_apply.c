@@ -11,9 +11,7 @@ static int64_t apart(const unsigned char *from, const unsigned char *to, uint32_
     return (uintptr_t)to < (uintptr_t)from || bytes % element != 0 ? -1 : (int64_t)(bytes / element);
 }
 
-// Two tensors of one head each as one of two heads, so that a token's table is read once for both; false
-// where they are something else.
-static bool join(const rope2d_cpu_job *job, rope2d_checked_tensor *joined) {
+void rope2d_vector_join(rope2d_cpu_job *job) {
     const uint32_t element = rope2d_element_size(job->plan->in);
     const rope2d_checked_tensor *a = &job->work->tensors[0];
     const rope2d_checked_tensor *b = &job->work->tensors[job->work->tensor_count - 1];
@@ -21,14 +19,22 @@ static bool join(const rope2d_cpu_job *job, rope2d_checked_tensor *joined) {
         a->in.token_stride != b->in.token_stride || a->in.batch_stride != b->in.batch_stride ||
         a->out.token_stride != b->out.token_stride || a->out.batch_stride != b->out.batch_stride ||
         job->aliases)
-        return false;
+        return;
     const bool swaps = (uintptr_t)b->in.first < (uintptr_t)a->in.first;
-    *joined = swaps ? *b : *a;
-    joined->heads = 2;
-    joined->in.head_stride = apart(joined->in.first, swaps ? a->in.first : b->in.first, element);
-    joined->out.head_stride =
-        apart(joined->out.first, swaps ? a->out.first : b->out.first, rope2d_element_size(job->plan->out));
-    return joined->in.head_stride >= 0 && joined->out.head_stride >= 0;
+    const rope2d_checked_tensor *const first = swaps ? b : a;
+    const rope2d_checked_tensor *const second = swaps ? a : b;
+    const int64_t in_apart = apart(first->in.first, second->in.first, element);
+    const int64_t out_apart = apart(first->out.first, second->out.first, rope2d_element_size(job->plan->out));
+    if (in_apart < 0 || out_apart < 0)
+        return;
+    job->joined = *first;
+    job->joined.heads = 2;
+    job->joined.in.head_stride = in_apart;
+    job->joined.out.head_stride = out_apart;
+    job->is_joined = true;
+    job->ahead.heads = job->ahead.few;
+    if (job->vector->few)
+        job->vector = job->vector->few;
 }
 
 static void copy_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensor, uint64_t batch,
@@ -84,21 +90,11 @@ static void rotate_tokens(rope2d_tile *tile, uint64_t begin, uint64_t end, rope2
 
 void rope2d_vector_tokens(const rope2d_cpu_job *job, uint64_t begin, uint64_t end) {
     rope2d_tables t;
-    rope2d_checked_tensor joined;
     rope2d_tile tile;
-    rope2d_cpu_job few;
     tile.job = job;
-    tile.is_joined = join(job, &joined);
-    if (tile.is_joined) {
-        few = *job;
-        few.ahead.heads = job->ahead.few;
-        if (job->vector->few)
-            few.vector = job->vector->few;
-        tile.job = &few;
-    }
-    const uint32_t count = tile.is_joined ? 1 : job->work->tensor_count;
+    const uint32_t count = job->is_joined ? 1 : job->work->tensor_count;
     for (uint32_t i = 0; i < count; i += 2) {
-        tile.tensors = tile.is_joined ? &joined : &job->work->tensors[i];
+        tile.tensors = job->is_joined ? &job->joined : &job->work->tensors[i];
         tile.tensor_count = count - i < 2 ? 1 : 2;
         rope2d_tile_fill(&tile);
         rotate_tokens(&tile, begin, end, &t);
@@ -112,7 +108,6 @@ void rope2d_vector_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor 
     tile.job = job;
     tile.tensors = tensor;
     tile.tensor_count = 1;
-    tile.is_joined = false;
     rope2d_tile_fill(&tile);
     while (begin < end) {
         const uint32_t heads = tensor->heads;

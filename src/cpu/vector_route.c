@@ -63,7 +63,7 @@ static bool goes_on(const rope2d_cpu_job *job, const rope2d_checked_tensor *a) {
 // Whether heads and tokens follow one another: then what comes next is asked for by bytes.
 static bool lies_in_order(const rope2d_tile *tile, const rope2d_route *route) {
     const ptrdiff_t size = (ptrdiff_t)tile->job->head_bytes;
-    const uint32_t heads = tile->is_joined || route->turn.inner == 1 ? 1 : route->heads;
+    const uint32_t heads = tile->job->is_joined || route->turn.inner == 1 ? 1 : route->heads;
     return route->turn.in_outer == (ptrdiff_t)heads * size && (heads == 1 || route->turn.in_inner == size);
 }
 
@@ -75,7 +75,7 @@ static void ask_ahead(const rope2d_tile *tile, rope2d_route *route) {
     t->fetched = (ptrdiff_t)job->vector->fetched;
     t->ahead = (ptrdiff_t)job->ahead.heads;
     t->follows =
-        job->ahead.follows && tile->is_joined &&
+        job->ahead.follows && tile->job->is_joined &&
         ((job->streams && route->tensor->in_place) || job->vector->kernel->pairing == ROPE2D_KERNEL_HALF);
     if (!t->in_order) {
         const uint64_t tokens =
@@ -96,7 +96,7 @@ void rope2d_route_fill(rope2d_route *route, const rope2d_tile *tile, const rope2
     rope2d_turn *t = &route->turn;
     route->tensor = tensor;
     route->heads = heads;
-    route->singly = !tile->is_joined && !tile->by_head && (is_apart || v->kernel->is_few);
+    route->singly = !tile->job->is_joined && !tile->by_head && (is_apart || v->kernel->is_few);
     route->turn_fn = NULL;
     if (!route->singly && !rope2d_cpu_converts(job->plan) &&
         (tensor->in_place || (v->pass_count == 0 && (!job->streams || v->kernel->streams))))

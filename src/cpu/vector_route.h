@@ -22,7 +22,6 @@ typedef struct rope2d_tile {
     const rope2d_cpu_job *job;
     const rope2d_checked_tensor *tensors;
     uint32_t tensor_count; // 1 or 2
-    bool is_joined;        // one tensor, whose two heads are two tensors
     // Of rope2d_tile_fill.
     uint32_t room; // for tables that are found at a time, at least 1
     bool by_head;  // each head has a table of its own
