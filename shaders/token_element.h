@@ -28,10 +28,19 @@ static r_uints r_round_bits(r_uints f) { // to bf16
 }
 
 #if R_OUT == 2 && R_RUN == 8
-// To bf16, in the upper halves. A NaN of arithmetic is quiet, and stays one where nothing is added.
-static ushort16 r_round_turned(r_floats turned) {
+// An f32's halves. A NaN of arithmetic is quiet, and stays one where nothing is added: bf16's has nothing below.
+static ushort16 r_halves_of(r_floats turned) {
     r_uints f = r_as_uints(turned);
-    return as_ushort16(turned == turned ? r_round_bits(f) : f);
+#if R_IN != 2
+    f = turned == turned ? f : f & 0xffff0000u;
+#endif
+    return as_ushort16(f);
+}
+
+// To bf16: upper halves, one more where the lower half, less one where the upper is even, is a half at least.
+static ushort16 r_round_halves(ushort16 upper, ushort16 lower) {
+    ushort16 is_even = ~upper & (ushort16)1;
+    return upper + ((max(lower, is_even) - is_even) >> (ushort16)15);
 }
 #endif
 

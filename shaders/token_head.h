@@ -69,9 +69,10 @@ R_INLINE void r_store_kept(const r_head *head, uint at, r_ints row, r_in bits, r
 R_INLINE void r_store_turned(const r_head *head, const uint *at, const r_floats *turned, uint count) {
 #if R_OUT == 2 && R_RUN == 8
     if (count == 2u && at[1] == at[0] + 8u && !R_IS_PART(at[1])) {
-        ushort16 first = r_round_turned(turned[0]);
-        ushort16 second = r_round_turned(turned[1]);
-        *(__global r_halves_memory *)(head->out + at[0]) = (ushort16)(first.odd, second.odd);
+        ushort16 first = r_halves_of(turned[0]);
+        ushort16 second = r_halves_of(turned[1]);
+        *(__global r_halves_memory *)(head->out + at[0]) =
+            r_round_halves((ushort16)(first.odd, second.odd), (ushort16)(first.even, second.even));
         return;
     }
 #endif
@@ -93,12 +94,15 @@ R_INLINE void r_turn_pairs(const r_side *sides, uint at, const r_head *head) {
     r_floats s = (r_floats)(sides[0].s.even, sides[1].s.even);
     r_floats a = c * lo;
     r_floats b = s * hi;
-    ushort16 first = r_round_turned(a - b);
+    ushort16 first = r_halves_of(a - b);
     a = s * lo;
     b = c * hi;
-    ushort16 second = r_round_turned(a + b);
-    *(__global r_halves_memory *)(head->out + at) =
+    ushort16 second = r_halves_of(a + b);
+    ushort16 upper =
         __builtin_shufflevector(first, second, 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
+    ushort16 lower =
+        __builtin_shufflevector(first, second, 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
+    *(__global r_halves_memory *)(head->out + at) = r_round_halves(upper, lower);
 }
 #endif
 
