@@ -152,12 +152,21 @@ static cJSON *overhead_json(const struct bench_overhead *overhead) {
     return object;
 }
 
-static void add_unexplained(cJSON *object, const struct bench_unexplained *unexplained) {
-    cJSON *added = cJSON_AddObjectToObject(object, "unexplained");
-    cJSON_AddNumberToObject(added, "value", unexplained->value);
+static cJSON *unexplained_json(const struct bench_unexplained *unexplained) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddNumberToObject(object, "value", unexplained->value);
     if (unexplained->reached >= 0)
-        cJSON_AddNumberToObject(added, "reached", unexplained->reached);
-    cJSON_AddStringToObject(added, "where", unexplained->where);
+        cJSON_AddNumberToObject(object, "reached", unexplained->reached);
+    cJSON_AddStringToObject(object, "where", unexplained->where);
+    return object;
+}
+
+static void add_unexplained(cJSON *object, const struct bench_target *target) {
+    cJSON *left = cJSON_AddArrayToObject(object, "left");
+    for (uint32_t i = 0; i < target->rows_unexplained && i < BENCH_MOST_LEFT; ++i)
+        cJSON_AddItemToArray(left, unexplained_json(&target->left[i]));
+    if (target->rows_unexplained)
+        cJSON_AddItemToObject(object, "unexplained", unexplained_json(&target->unexplained));
 }
 
 static cJSON *target_json(const struct bench_target *target) {
@@ -178,8 +187,7 @@ static cJSON *target_json(const struct bench_target *target) {
     cJSON_AddNumberToObject(object, "rows_met", target->rows_met);
     cJSON_AddNumberToObject(object, "rows_explained", target->rows_explained);
     cJSON_AddNumberToObject(object, "rows_unexplained", target->rows_unexplained);
-    if (target->rows_unexplained)
-        add_unexplained(object, &target->unexplained);
+    add_unexplained(object, target);
     return object;
 }
 

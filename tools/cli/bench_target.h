@@ -6,7 +6,7 @@
 
 #include "bench.h"
 
-enum { BENCH_MOST_TARGETS = 40, BENCH_UNKNOWN = -1 };
+enum { BENCH_MOST_TARGETS = 40, BENCH_MOST_LEFT = 48, BENCH_UNKNOWN = -1 };
 
 // A row that misses its target, though its own limit shows that it could be faster.
 struct bench_unexplained {
@@ -25,8 +25,9 @@ struct bench_target {
     // Measured: of them those that meet the target, those that miss it and run as fast as their own limit,
     // and the others.
     uint32_t rows, rows_met, rows_explained, rows_unexplained;
-    char where[160];                      // the worst row; or why nothing was measured
-    struct bench_unexplained unexplained; // of these the row that is farthest from its limit
+    char where[160];                                // the worst row; or why nothing was measured
+    struct bench_unexplained unexplained;           // of these the row that is farthest from its limit
+    struct bench_unexplained left[BENCH_MOST_LEFT]; // and all, or the first of so many, as they were measured
 };
 
 uint32_t bench_targets(const struct bench_results *results, struct bench_target *targets);

@@ -43,14 +43,16 @@ static double distance(const struct bench_account *account, double value, double
 }
 
 static void add_unexplained(struct bench_account *account, double value, double reached, const char *where) {
-    struct bench_unexplained *found = &account->target->unexplained;
+    struct bench_target *target = account->target;
+    struct bench_unexplained found = {.value = value, .reached = reached};
     double far = distance(account, value, reached);
-    if (account->target->rows_unexplained++ && far <= account->farthest)
+    snprintf(found.where, sizeof found.where, "%s", where);
+    if (target->rows_unexplained < BENCH_MOST_LEFT)
+        target->left[target->rows_unexplained] = found;
+    if (target->rows_unexplained++ && far <= account->farthest)
         return;
     account->farthest = far;
-    found->value = value;
-    found->reached = reached;
-    snprintf(found->where, sizeof found->where, "%s", where);
+    target->unexplained = found;
 }
 
 void bench_account_add(struct bench_account *account, double value, double reached, const char *where) {
