@@ -108,6 +108,43 @@ static void test_one_factor(const struct scene *scene) {
     rope2d_positions_destroy(of_factored);
 }
 
+// Heads' tables are found once for two tensors, which then have what each has alone; a token that does not
+// turn passes through in both.
+static void test_two_tensors(const struct scene *scene, uint32_t factored) {
+    static float alone[TOKENS][HEADS][HEAD_DIM];
+    const rope2d_spec spec = spec_of(scene, 2, factored);
+    const rope2d_range unrotated = {3, 5};
+    rope2d_positions_params params = {.struct_size = sizeof(params),
+                                      .spec = &spec,
+                                      .tokens = TOKENS,
+                                      .coordinates = scene->coordinates[0],
+                                      .unrotated = &unrotated,
+                                      .unrotated_count = 1};
+    const rope2d_plan_params plan_params = {.struct_size = sizeof(plan_params), .spec = &spec};
+    rope2d_positions *positions = NULL;
+    rope2d_plan *plan = NULL;
+    bool good = rope2d_positions_create(scene->device, &params, &positions) == ROPE2D_OK &&
+                rope2d_plan_create(scene->device, &plan_params, &plan) == ROPE2D_OK &&
+                rotate(scene, &spec, positions, alone[0][0]) == ROPE2D_OK;
+    rope2d_view in = rope2d_view_contiguous((void *)(uintptr_t)scene->inputs, ROPE2D_F32, ROPE2D_LAYOUT_BNHD,
+                                            1, TOKENS, HEADS, HEAD_DIM);
+    rope2d_tensor tensors[2] = {{HEADS, in, in}, {HEADS, in, in}};
+    tensors[0].out.base = one;
+    tensors[1].out.base = other;
+    const rope2d_apply_params apply = {
+        .struct_size = sizeof(apply), .batch = 1, .tokens = TOKENS, .tensor_count = 2, .tensors = tensors};
+    memset(one, 0, sizeof(one));
+    memset(other, 0, sizeof(other));
+    good = good && rope2d_apply(plan, positions, &apply) == ROPE2D_OK;
+    CHECK(good && memcmp(alone, one, sizeof(one)) == 0, "the first of two, factored %u", factored);
+    CHECK(good && memcmp(alone, other, sizeof(other)) == 0, "the second of two, factored %u", factored);
+    CHECK(memcmp(other[3], (const float *)scene->inputs + (size_t)3 * HEADS * HEAD_DIM, sizeof(other[3])) ==
+              0,
+          "a token of the second that passes through, factored %u", factored);
+    rope2d_plan_destroy(plan);
+    rope2d_positions_destroy(positions);
+}
+
 static void test_size(const struct scene *scene) {
     const rope2d_spec plain = spec_of(scene, 2, 0), factored = spec_of(scene, 2, 1);
     rope2d_positions *of_plain = positions_of(scene, &plain, scene->coordinates[0]);
@@ -175,6 +212,8 @@ int main(void) {
     fill(&scene);
     if (CHECK(rope2d_device_create(&params, &scene.device) == ROPE2D_OK, "a device")) {
         test_one_factor(&scene);
+        test_two_tensors(&scene, 0);
+        test_two_tensors(&scene, 1);
         test_size(&scene);
         test_refusals(&scene);
     }

@@ -46,33 +46,47 @@ static void copy_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor *t
                rope2d_cpu_head(&tensor->in, element, batch, token, head), size);
 }
 
-void rope2d_tile_token(rope2d_tile *tile, uint32_t index, uint64_t at, uint32_t first, uint32_t end,
-                       rope2d_tables *t) {
+// Heads whose table is theirs alone, or some heads of a token that share theirs: found once for all routes.
+static void turn_heads(const rope2d_tile *tile, rope2d_route *routes, uint32_t count, uint64_t at,
+                       uint32_t first, uint32_t end, rope2d_tables *t) {
     const rope2d_cpu_job *job = tile->job;
-    const rope2d_checked_tensor *tensor = &tile->tensors[index];
     const uint64_t batch = at / job->work->tokens;
     const uint64_t token = at % job->work->tokens;
-    const int32_t *rows = rope2d_cpu_rows(job, batch, token);
-    const rope2d_turning turns = rope2d_turning_of(rows, job->plan->pattern.row_axes);
-    if (turns == ROPE2D_TURNS_NOT && !rope2d_cpu_converts(job->plan)) {
-        copy_heads(job, tensor, batch, token, first, end);
-    } else if (turns != ROPE2D_TURNS) {
-        rope2d_portable_heads(job, tensor, at * tensor->heads + first, at * tensor->heads + end);
-    } else {
-        rope2d_route all;
-        rope2d_route *route = &tile->routes[index];
-        if (!tile->by_head) {
-            rope2d_route_fill(&all, tile, tensor, end - first, NULL);
-            route = &all;
-        }
-        const uint32_t most = tile->by_head ? tile->room : end - first;
-        route->turn.tables = t->steps;
-        for (; first < end; first += most) {
-            const uint32_t left = end - first;
-            route->turn.outer = !tile->by_head ? 1 : left < most ? left : most;
-            rope2d_tables_find(job, rows, first, tile->by_head, route->turn.outer, t);
+    const uint32_t most = tile->by_head ? tile->room : end - first;
+    for (; first < end; first += most) {
+        const uint32_t left = end - first;
+        const uint32_t tables = !tile->by_head ? 1 : left < most ? left : most;
+        rope2d_tables_find(job, rope2d_cpu_rows(job, batch, token), first, tile->by_head, tables, t);
+        for (uint32_t i = 0; i < count; i++) {
+            rope2d_route *const route = &routes[i];
+            route->turn.tables = t->steps;
+            route->turn.outer = tables;
             rope2d_route_place(job, route, batch, token, first);
             rope2d_route_turn(job, route);
+        }
+    }
+}
+
+void rope2d_tile_token(rope2d_tile *tile, uint32_t index, uint32_t count, uint64_t at, uint32_t first,
+                       uint32_t end, rope2d_tables *t) {
+    const rope2d_cpu_job *job = tile->job;
+    const uint64_t batch = at / job->work->tokens;
+    const uint64_t token = at % job->work->tokens;
+    const rope2d_turning turns =
+        rope2d_turning_of(rope2d_cpu_rows(job, batch, token), job->plan->pattern.row_axes);
+    if (turns == ROPE2D_TURNS && tile->by_head) {
+        turn_heads(tile, &tile->routes[index], count, at, first, end, t);
+        return;
+    }
+    for (const rope2d_checked_tensor *tensor = &tile->tensors[index]; count > 0; count--, tensor++) {
+        if (turns == ROPE2D_TURNS) {
+            rope2d_route route;
+            rope2d_route_fill(&route, tile, tensor, end - first, NULL);
+            turn_heads(tile, &route, 1, at, first, end, t);
+        } else if (turns == ROPE2D_TURNS_NOT && !rope2d_cpu_converts(job->plan)) {
+            copy_heads(job, tensor, batch, token, first, end);
+        } else {
+            rope2d_portable_heads(job, tensor, at * tensor->heads + first, at * tensor->heads + end);
         }
     }
 }
@@ -118,7 +132,7 @@ void rope2d_vector_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor 
             begin = end / heads * heads;
         } else {
             const uint64_t last = end - begin < heads - first ? first + (end - begin) : heads;
-            rope2d_tile_token(&tile, 0, token, first, (uint32_t)last, &t);
+            rope2d_tile_token(&tile, 0, 1, token, first, (uint32_t)last, &t);
             begin += last - first;
         }
     }

@@ -43,10 +43,10 @@ void rope2d_route_turn(const rope2d_cpu_job *job, rope2d_route *route);
 
 // Tokens that follow one another in a batch element, numbered [batch][token], of all tensors.
 void rope2d_tile_tokens(rope2d_tile *tile, uint64_t begin, uint64_t end, rope2d_tables *t);
-// Rotates heads `first` to `end` of one token of tensor `index`, numbered [batch][token], whatever its rows
-// say.
-void rope2d_tile_token(rope2d_tile *tile, uint32_t index, uint64_t at, uint32_t first, uint32_t end,
-                       rope2d_tables *t);
+// Rotates heads `first` to `end` of one token, numbered [batch][token], of `count` tensors from `index` on,
+// which have as many heads each, whatever its rows say.
+void rope2d_tile_token(rope2d_tile *tile, uint32_t index, uint32_t count, uint64_t at, uint32_t first,
+                       uint32_t end, rope2d_tables *t);
 
 // What a token's row numbers say: negative ones turn nothing.
 typedef enum rope2d_turning { ROPE2D_TURNS, ROPE2D_TURNS_NOT, ROPE2D_TURNS_PARTLY } rope2d_turning;
