@@ -28,10 +28,11 @@ static r_uints r_round_bits(r_uints f) { // to bf16
 }
 
 #if R_OUT == 2 && R_RUN == 8
-// An f32's halves. A NaN of arithmetic is quiet, and stays one where nothing is added: bf16's has nothing below.
+// An f32's halves. A NaN of arithmetic is quiet, and stays one where nothing is added: of bf16's, on these
+// processors, the lower half is 0.
 static ushort16 r_halves_of(r_floats turned) {
     r_uints f = r_as_uints(turned);
-#if R_IN != 2
+#if R_IN != 2 || !(defined(__x86_64__) || defined(__aarch64__))
     f = turned == turned ? f : f & 0xffff0000u;
 #endif
     return as_ushort16(f);
