@@ -241,15 +241,11 @@ static rope2d_status check_places(const checker *c, uint32_t tensor, places *p) 
     const bool given = !is_zero(&t->out);
     p->in.tensor = tensor;
     p->in.name = "in";
-    p->out.tensor = tensor;
-    p->out.name = "out";
     ROPE2D_TRY(check_view(c, &p->in, &t->in, t->heads, c->plan->in));
-    if (given) {
+    p->out = p->in;
+    p->out.name = "out";
+    if (given)
         ROPE2D_TRY(check_view(c, &p->out, &t->out, t->heads, c->plan->out));
-    } else { // what an output alone may not be is left
-        p->out = p->in;
-        p->out.name = "out";
-    }
     ROPE2D_TRY(check_written(c, &p->out));
     p->in_place = !given || same_place(&p->in, &p->out);
     if (p->in_place && c->plan->in != c->plan->out)

@@ -216,7 +216,7 @@ void rope2d_cpu_job_fill(job *j) {
     j->in_turns = j->in_turns && j->by_tokens;
 }
 
-// Each member for itself: to clear a job takes longer than to fill it.
+// Each member for itself: to clear a job first was 3 % of an apply of four tokens of 1 x 256.
 static rope2d_status run(const rope2d_plan *plan, const rope2d_positions *positions, const rope2d_work *work,
                          const rope2d_vector *vector) {
     job j;

@@ -47,16 +47,15 @@ static void copy_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor *t
 }
 
 // Heads whose table is theirs alone, or some heads of a token that share theirs: found once for all routes.
-static void turn_heads(const rope2d_tile *tile, rope2d_route *routes, uint32_t count, uint64_t at,
-                       uint32_t first, uint32_t end, rope2d_tables *t) {
+static void turn_heads(const rope2d_tile *tile, rope2d_route *routes, uint32_t count, uint64_t batch,
+                       uint64_t token, uint32_t first, uint32_t end, rope2d_tables *t) {
     const rope2d_cpu_job *job = tile->job;
-    const uint64_t batch = at / job->work->tokens;
-    const uint64_t token = at % job->work->tokens;
+    const int32_t *rows = rope2d_cpu_rows(job, batch, token);
     const uint32_t most = tile->by_head ? tile->room : end - first;
     for (; first < end; first += most) {
         const uint32_t left = end - first;
         const uint32_t tables = !tile->by_head ? 1 : left < most ? left : most;
-        rope2d_tables_find(job, rope2d_cpu_rows(job, batch, token), first, tile->by_head, tables, t);
+        rope2d_tables_find(job, rows, first, tile->by_head, tables, t);
         for (uint32_t i = 0; i < count; i++) {
             rope2d_route *const route = &routes[i];
             route->turn.tables = t->steps;
@@ -75,14 +74,14 @@ void rope2d_tile_token(rope2d_tile *tile, uint32_t index, uint32_t count, uint64
     const rope2d_turning turns =
         rope2d_turning_of(rope2d_cpu_rows(job, batch, token), job->plan->pattern.row_axes);
     if (turns == ROPE2D_TURNS && tile->by_head) {
-        turn_heads(tile, &tile->routes[index], count, at, first, end, t);
+        turn_heads(tile, &tile->routes[index], count, batch, token, first, end, t);
         return;
     }
     for (const rope2d_checked_tensor *tensor = &tile->tensors[index]; count > 0; count--, tensor++) {
         if (turns == ROPE2D_TURNS) {
             rope2d_route route;
             rope2d_route_fill(&route, tile, tensor, end - first, NULL);
-            turn_heads(tile, &route, 1, at, first, end, t);
+            turn_heads(tile, &route, 1, batch, token, first, end, t);
         } else if (turns == ROPE2D_TURNS_NOT && !rope2d_cpu_converts(job->plan)) {
             copy_heads(job, tensor, batch, token, first, end);
         } else {

@@ -52,10 +52,12 @@ void rope2d_tile_token(rope2d_tile *tile, uint32_t index, uint32_t count, uint64
 typedef enum rope2d_turning { ROPE2D_TURNS, ROPE2D_TURNS_NOT, ROPE2D_TURNS_PARTLY } rope2d_turning;
 
 static inline rope2d_turning rope2d_turning_of(const int32_t *rows, uint32_t count) {
-    for (uint32_t i = 1; i < count; i++)
-        if ((rows[i] < 0) != (rows[0] < 0))
-            return ROPE2D_TURNS_PARTLY;
-    return rows[0] < 0 ? ROPE2D_TURNS_NOT : ROPE2D_TURNS;
+    int32_t any = rows[0], all = rows[0]; // whether they are negative
+    for (uint32_t i = 1; i < count; i++) {
+        any |= rows[i];
+        all &= rows[i];
+    }
+    return any >= 0 ? ROPE2D_TURNS : all < 0 ? ROPE2D_TURNS_NOT : ROPE2D_TURNS_PARTLY;
 }
 
 #endif

@@ -4,13 +4,6 @@
 // instructions that a processor has in work, and memory waits: so it is little.
 #include "vector_route.h"
 
-static bool is_turned(const int32_t *rows, uint32_t axes) {
-    int32_t signs = rows[0];
-    for (uint32_t a = 1; a < axes; a++)
-        signs |= rows[a];
-    return signs >= 0;
-}
-
 // The tables of tokens that follow one another, as many as turn, `most` at most, for all heads. Returns how
 // many. Where rows are not multiplied it is done here, by what is the same for all tokens.
 static inline uint32_t find_tables(const rope2d_cpu_job *job, const int32_t *rows, uint32_t most,
@@ -25,12 +18,12 @@ static inline uint32_t find_tables(const rope2d_cpu_job *job, const int32_t *row
     rope2d_pair_entry *together = t->mixed;
     uint32_t n = 0;
     if (v->product) {
-        while (n < most && is_turned(rows + (size_t)n * axes, axes))
+        while (n < most && rope2d_turning_of(rows + (size_t)n * axes, axes) == ROPE2D_TURNS)
             n++;
         rope2d_tables_find(job, rows, 0, false, n, t);
         return n;
     }
-    for (; n < most && is_turned(rows, axes); n++, rows += axes) {
+    for (; n < most && rope2d_turning_of(rows, axes) == ROPE2D_TURNS; n++, rows += axes) {
         const rope2d_entries *steps = v->steps;
         do {
             const float *from = steps->source == ROPE2D_MIXED

@@ -8,10 +8,9 @@
 //     AS_WORDS(v), AS_REAL(w)
 //     LOAD_F16(p), STORE_F16(p, v)
 //     MASK                   with HAS_AVX512: one bit for each number
-//     LOAD_WORDS(p)
-//     LOWER(a, b), UPPER(a, b)   the lower lanes of 128 bits of both, and the upper ones, which shuffles
-//     leave
-//                                in order then
+//     LOAD_WORDS(p)          without
+//     LOWER(a, b)            likewise, of both the lower 128 bits, whose shuffles leave numbers in order
+//     UPPER(a, b)            and the upper ones
 //
 // Bits are those of a rotation: products and sums as in shaders/core.h, none fused.
 
