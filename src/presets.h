@@ -95,6 +95,8 @@ extern const uint32_t rope2d_preset_row_count;
 // Behind the name's 0 follow title, source, golden cases (their folders) and a note, each behind the 0 of the
 // one before.
 const char *rope2d_preset_row_name(const preset_row *row);
+// Of a source there: itself, or what its number stands for.
+const char *rope2d_preset_source(const char *source);
 
 const preset_row *rope2d_preset_find(const char *name); // NULL: no such preset
 // Fails, and suggests the nearest name where one is near.

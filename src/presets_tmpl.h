@@ -16,11 +16,11 @@ ROW(andsonder_rope2d, TEXT("andsonder-rope2d", "AndSonder/rope_2d for Paddle",
   "square grids only; rotates V too; Paddle's use_neox_rotary_style=True means adjacent pairs"),
  .head_dim = 64, .axes = "xy", .base = 100)
 ROW(rope_vit_axial, TEXT("rope-vit-axial", "RoPE-ViT, axial",
-  "naver-ai/rope-vit models/vit_rope.py ce85c2e56c5f", "ropevit_axial",
+  ROPE_VIT, "ropevit_axial",
   "CLS passes through"),
  .head_dim = 64, .axes = "xy", .base = 100)
 ROW(rope_vit_mixed, TEXT("rope-vit-mixed", "RoPE-ViT, mixed: learned for each layer and head",
-  "naver-ai/rope-vit models/vit_rope.py ce85c2e56c5f", "ropevit_mixed",
+  ROPE_VIT, "ropevit_mixed",
   "CLS passes through"),
  .head_dim = 64, .heads = 6, .axes = "xy", .division = DIVISION_DENSE, .law = PRESET_LEARNED, .fp32 = FP32_ANGLES)
 ROW(timm_rope_mixed, TEXT("timm-rope-mixed", "timm vit_*_rope_mixed: learned for each layer and head",
@@ -49,11 +49,11 @@ ROW(timm_pixel, TEXT("timm-pixel", "timm RotaryEmbeddingCat, in_pixels=True",
  .head_dim = 64, .axes = "yx", .law = PRESET_OCTAVES, .base = 224, .fp32 = FP32_LINSPACE,
  .space = {.rule = ROPE2D_RULE_UNIT})
 ROW(lucidrains_axial, TEXT("lucidrains-axial", "rotary-embedding-torch get_axial_freqs, freqs_for='lang'",
-  "lucidrains/rotary-embedding-torch rotary_embedding_torch/rotary_embedding_torch.py 8bb4643d1c29", "lucidrains_axial_lang",
+  LUCIDRAINS, "lucidrains_axial_lang",
   "rotary_dim is twice the library's dim; xPos by rope2d_xpos"),
  .head_dim = 64, .axes = "yx", .base = 10000)
 ROW(lucidrains_pixel, TEXT("lucidrains-pixel", "rotary-embedding-torch get_axial_freqs, freqs_for='pixel'",
-  "lucidrains/rotary-embedding-torch rotary_embedding_torch/rotary_embedding_torch.py 8bb4643d1c29", "lucidrains_axial_pixel",
+  LUCIDRAINS, "lucidrains_axial_pixel",
   "max_frequency is the library's max_freq"),
  .head_dim = 64, .axes = "yx", .law = PRESET_LINEAR, .base = 10, .fp32 = FP32_LINSPACE,
  .space = {.rule = ROPE2D_RULE_UNIT})
@@ -83,7 +83,7 @@ ROW(gemma_4_vision, TEXT("gemma-4-vision", "Gemma 4 vision tower",
   TRANSFORMERS_ANY("gemma4/modeling_gemma4.py"), "", ""),
  .head_dim = 72, .pairing = SEGMENT_HALF, .axes = "xy", .base = 100)
 ROW(qwen2_vl_vision, TEXT("qwen2-vl-vision", "Qwen2-VL vision tower",
-  TRANSFORMERS("qwen2_vl/modeling_qwen2_vl.py"), "qwen2vl_vision bf16_qwen2vl_vision", ""),
+  QWEN2_VL, "qwen2vl_vision bf16_qwen2vl_vision", ""),
  .head_dim = 80, .pairing = HALF, .axes = "yx", .base = 10000, BLOCKS)
 ROW(qwen2_5_vl_vision, TEXT("qwen2.5-vl-vision", "Qwen2.5-VL vision tower",
   TRANSFORMERS("qwen2_5_vl/modeling_qwen2_5_vl.py"), "qwen25vl_vision_window",
@@ -91,7 +91,7 @@ ROW(qwen2_5_vl_vision, TEXT("qwen2.5-vl-vision", "Qwen2.5-VL vision tower",
  .head_dim = 80, .pairing = HALF, .axes = "yx", .base = 10000, .order = ROPE2D_ORDER_WINDOWS, .merge = 2,
  .window = 4)
 ROW(qwen3_vl_vision, TEXT("qwen3-vl-vision", "Qwen3-VL vision tower",
-  TRANSFORMERS("qwen3_vl/modeling_qwen3_vl.py"), "qwen3vl_vision", ""),
+  QWEN3_VL, "qwen3vl_vision", ""),
  .head_dim = 72, .pairing = HALF, .axes = "yx", .base = 10000, BLOCKS)
 ROW(glm_4_1v_vision, TEXT("glm-4.1v-vision", "GLM-4.1V vision tower",
   TRANSFORMERS("glm4v/modeling_glm4v.py"), "glm4v_vision", ""),
@@ -190,12 +190,12 @@ ROW(minimax_h3, TEXT("minimax-h3", "MiniMax-H3",
 
 // language models over text, images and video: M-RoPE
 ROW(qwen2_vl, TEXT("qwen2-vl", "Qwen2-VL and Qwen2.5-VL, language side (M-RoPE)",
-  TRANSFORMERS("qwen2_vl/modeling_qwen2_vl.py"), "qwen2vl_mrope_llm",
+  QWEN2_VL, "qwen2vl_mrope_llm",
   "Qwen2.5-VL: frame_step is seconds per frame times tokens per second"),
  .head_dim = 128, .pairing = HALF, .axes = "tyx", .pairs = {16, 24, 24}, .law = PRESET_WHOLE, .base = 1000000,
  .cell = 2, .text = TEXT_ALL, .places = PLACE_WHOLE_FRAMES)
 ROW(qwen3_vl, TEXT("qwen3-vl", "Qwen3-VL, language side (interleaved M-RoPE)",
-  TRANSFORMERS("qwen3_vl/modeling_qwen3_vl.py"), "qwen3vl_imrope_llm",
+  QWEN3_VL, "qwen3vl_imrope_llm",
   "each frame of a video is an image of its own, with text between"),
  .head_dim = 128, .pairing = HALF, .axes = "tyx", .division = DIVISION_MODULO, .pairs = {24, 20, 20},
  .law = PRESET_WHOLE, .base = 5000000, .cell = 2, .text = TEXT_ALL, .places = PLACE_WHOLE_FRAMES)

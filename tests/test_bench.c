@@ -207,35 +207,20 @@ static void check_limit(const struct bench_limit_loop *loop, bool in_place, bool
                                     .second = BYTES / 2};
     loop->run[in_place][has_table](&part);
     for (unsigned i = 0; i < BYTES; ++i)
-        wrong += to[i] != (from[loop->exchanges && factor == 0 ? i ^ step : i] ^
-                           (factor + other < 0 && i % step == step - 1 ? 0x80 : 0));
+        wrong += to[i] != (from[i] ^ (factor + other < 0 && i % step == step - 1 ? 0x80 : 0));
     for (unsigned i = BYTES; i < sizeof to; ++i)
         wrong += to[i] != 0x5a;
     CHECK(wrong == 0, "%s, %s, %s, %s: %u bytes are wrong", loop->name, bench_element_names[loop->element],
           in_place ? "in place" : "out of place", has_table ? "table" : "factor", wrong);
 }
 
-// Those that exchange neighbours, where there are any: nothing of them, and nothing else.
-static void check_exchanges(rope2d_element element, bool in_place) {
-    const struct bench_limit_loop *loops[BENCH_CANDIDATES];
-    uint32_t count = bench_limit_loops(element, in_place, true, loops);
-    for (uint32_t i = 0; i < count; ++i)
-        for (int way = 0; way < 6; ++way)
-            check_limit(loops[i], in_place, way % 2 == 1,
-                        way < 2   ? -1.0f
-                        : way < 4 ? 1.0f
-                                  : 0.0f,
-                        way < 4 ? 0.0f : 1.0f);
-}
-
 static void check_limits(rope2d_element element, bool in_place) {
     const struct bench_limit_loop *loops[BENCH_CANDIDATES];
-    uint32_t count = bench_limit_loops(element, in_place, false, loops);
+    uint32_t count = bench_limit_loops(element, in_place, loops);
     CHECK(count >= BENCH_BEST, "%s: only %u limits to choose from", bench_element_names[element], count);
     for (uint32_t i = 0; i < count; ++i)
         for (int way = 0; way < 4; ++way)
             check_limit(loops[i], in_place, way % 2 == 1, way < 2 ? -2.0f : 2.0f, way < 2 ? 1.0f : -1.0f);
-    check_exchanges(element, in_place);
 }
 
 // A grid of 4 columns and heads of 256 channels: the first half of a token's factors is its column's row, the

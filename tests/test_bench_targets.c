@@ -218,12 +218,11 @@ static void check_rows(void) {
           traffic->unexplained.value);
 }
 
-// A turn of the tower's own shape is the limit of rows in place of its pairing, where there is one; one that
-// exchanges neighbours is that of interleaved pairs that are not in place.
+// A turn of the tower's own shape is the limit of rows of its pairing and place, where there is one.
 static void check_own_limits(void) {
     static const rope2d_pairing pairings[] = {ROPE2D_PAIRING_INTERLEAVED, ROPE2D_PAIRING_HALF};
-    static const enum bench_move own[2][2] = {{BENCH_LIMIT_OUT_EXCHANGED, BENCH_TURN_INTERLEAVED},
-                                              {BENCH_LIMIT_OUT, BENCH_TURN_HALF}};
+    static const enum bench_move own[2][2] = {{BENCH_TURN_OUT_INTERLEAVED, BENCH_TURN_INTERLEAVED},
+                                              {BENCH_TURN_OUT_HALF, BENCH_TURN_HALF}};
     struct bench_group group = make_group(2048, 4);
     struct bench_row *row = &group.rows[0];
     settle(&group);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The loops that the bench holds rotations against are turns: with a table of angles they make of q and k
-// what the formula says, bit by bit, and touch nothing else.
+// what the formula says, bit by bit, in place or not, and touch nothing else.
 #include "../tools/cli/bench_arithmetic.h"
 #include "../tools/cli/bench_turns.h"
 #include "check.h"
@@ -18,7 +18,7 @@ struct scene {
     rope2d_pairing pairing;
     struct bench_turns turns;
     size_t bytes; // of a tensor
-    unsigned char *found[BENCH_TENSORS], *expected[BENCH_TENSORS];
+    unsigned char *from[BENCH_TENSORS], *found[BENCH_TENSORS], *expected[BENCH_TENSORS];
 };
 
 static float get(const struct scene *s, const unsigned char *from, size_t at) {
@@ -54,7 +54,7 @@ static void turn_head(const struct scene *s, unsigned char *tensor, size_t token
     }
 }
 
-static void fill(struct scene *s) {
+static void fill(struct scene *s, bool in_place) {
     for (size_t i = 0; i + 1 < s->turns.floats; i += 2) {
         double angle = (double)i * 0.37;
         s->turns.table[i] = (float)cos(angle);
@@ -64,21 +64,42 @@ static void fill(struct scene *s) {
         memset(s->expected[t], 0x5a, s->bytes + GUARD);
         for (size_t i = 0; i < s->bytes / (s->element == ROPE2D_F32 ? 4 : 2); ++i)
             put(s, s->expected[t], i, (float)sin((double)(i + (size_t)t * 7919) * 1.7));
-        memcpy(s->found[t], s->expected[t], s->bytes + GUARD);
+        memcpy(s->from[t], s->expected[t], s->bytes + GUARD);
+        if (in_place)
+            memcpy(s->found[t], s->expected[t], s->bytes + GUARD);
+        else
+            memset(s->found[t], 0x5a, s->bytes + GUARD);
     }
 }
 
-static void check_loop(struct scene *s, uint32_t variant) {
-    const struct bench_turn_loop *loop = s->turns.loops[s->pairing == ROPE2D_PAIRING_HALF][variant];
+static void check_way(struct scene *s, bool in_place, uint32_t variant) {
+    const struct bench_turn *turn = &s->turns.ways[in_place][s->pairing == ROPE2D_PAIRING_HALF][variant];
     const uint64_t begin = variant % 2, end = TOKENS - 1; // a thread's part
-    fill(s);
-    for (int t = 0; t < BENCH_TENSORS; ++t)
+    const size_t token = s->bytes / TOKENS, first = (size_t)begin * token, last = (size_t)end * token;
+    const unsigned char *const from[] = {in_place ? s->found[0] : s->from[0],
+                                         in_place ? s->found[1] : s->from[1]};
+    char name[64];
+    bench_turn_name(turn, name, sizeof name);
+    fill(s, in_place);
+    for (int t = 0; t < BENCH_TENSORS; ++t) {
         for (size_t h = begin * s->tower->heads; h < end * s->tower->heads; ++h)
             turn_head(s, s->expected[t], h / s->tower->heads, h * s->tower->head_dim);
-    bench_turns_run(&s->turns, s->pairing, variant, s->found, begin, end);
+        if (!in_place) { // nothing was written there
+            memset(s->expected[t], 0x5a, first);
+            memset(s->expected[t] + last, 0x5a, s->bytes + GUARD - last);
+        }
+    }
+    bench_turns_run(&s->turns, turn, from, s->found, begin, end);
     for (int t = 0; t < BENCH_TENSORS; ++t)
-        CHECK(memcmp(s->found[t], s->expected[t], s->bytes + GUARD) == 0, "%s, pairing %d, type %d, %s: %c",
-              s->tower->name, (int)s->pairing, (int)s->element, loop->name, "qk"[t]);
+        CHECK(memcmp(s->found[t], s->expected[t], s->bytes + GUARD) == 0,
+              "%s, pairing %d, type %d, in place %d, %s: %c", s->tower->name, (int)s->pairing,
+              (int)s->element, (int)in_place, name, "qk"[t]);
+}
+
+// Stores past the caches go to whole lines.
+static unsigned char *allocate(size_t bytes) {
+    void *memory = NULL;
+    return posix_memalign(&memory, GUARD, bytes) == 0 ? memory : NULL;
 }
 
 static uint32_t check_case(const struct bench_tower *tower, rope2d_element element) {
@@ -87,17 +108,20 @@ static uint32_t check_case(const struct bench_tower *tower, rope2d_element eleme
     bool is_ready = bench_turns_create(&s.turns, &what);
     s.bytes = (size_t)TOKENS * tower->heads * tower->head_dim * (element == ROPE2D_F32 ? 4 : 2);
     for (int t = 0; t < BENCH_TENSORS; ++t) {
-        s.found[t] = malloc(s.bytes + GUARD);
-        s.expected[t] = malloc(s.bytes + GUARD);
-        is_ready = is_ready && s.found[t] && s.expected[t];
+        s.from[t] = allocate(s.bytes + GUARD);
+        s.found[t] = allocate(s.bytes + GUARD);
+        s.expected[t] = allocate(s.bytes + GUARD);
+        is_ready = is_ready && s.from[t] && s.found[t] && s.expected[t];
     }
-    const uint32_t count = s.turns.counts[0] + s.turns.counts[1];
-    for (int half = 0; half < 2 && CHECK(is_ready, "%s: memory", tower->name); ++half) {
-        s.pairing = half ? ROPE2D_PAIRING_HALF : ROPE2D_PAIRING_INTERLEAVED;
-        for (uint32_t i = 0; i < s.turns.counts[half]; ++i)
-            check_loop(&s, i);
+    uint32_t count = 0;
+    for (int way = 0; way < 4 && CHECK(is_ready, "%s: memory", tower->name); ++way) {
+        s.pairing = way / 2 ? ROPE2D_PAIRING_HALF : ROPE2D_PAIRING_INTERLEAVED;
+        count += s.turns.counts[way % 2][way / 2];
+        for (uint32_t i = 0; i < s.turns.counts[way % 2][way / 2]; ++i)
+            check_way(&s, way % 2 == 1, i);
     }
     for (int t = 0; t < BENCH_TENSORS; ++t) {
+        free(s.from[t]);
         free(s.found[t]);
         free(s.expected[t]);
     }
@@ -110,7 +134,16 @@ int main(void) {
     for (int i = 0; i < BENCH_TOWERS; ++i)
         for (int e = 0; e < ROPE2D_ELEMENT_COUNT; ++e)
             count += check_case(&bench_towers[i], (rope2d_element)e);
+    // Each loop is run, in place, from one buffer to another and staged, or from one to another by stores
+    // past the caches, where rows lie so that it can.
     const struct bench_turn_list *list = bench_turns_here();
-    CHECK(count == (list ? list->count : 0), "%u of %u loops were run", count, list ? list->count : 0);
+    uint32_t expected = 0;
+    for (uint32_t i = 0; list && i < list->count; ++i) {
+        const struct bench_turn_loop *loop = &list->loops[i];
+        uint32_t run = loop->head_dim * (loop->element == ROPE2D_F32 ? 4 : 2);
+        run = loop->pairing == ROPE2D_PAIRING_HALF ? run / 2 : run;
+        expected += loop->store == 0 ? 3 : run % loop->store == 0;
+    }
+    CHECK(count == expected, "%u of %u ways were run", count, expected);
     return check_finish();
 }

@@ -52,7 +52,7 @@ CONVERT_FN static void narrow(unsigned char *to, const float *from, rope2d_eleme
 }
 
 void rope2d_turn_converted(const rope2d_cpu_job *job, const rope2d_turn *t) {
-    float scratch[ROPE2D_SCRATCH_FLOATS];
+    _Alignas(ROPE2D_STREAM_LINE) float scratch[ROPE2D_SCRATCH_FLOATS]; // else vectors would be in two lines
     const uint32_t dim = job->plan->pattern.head_dim;
     rope2d_turn part = *t;
     part.in = part.out = (unsigned char *)scratch;

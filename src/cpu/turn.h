@@ -12,6 +12,9 @@
 
 #include "stream.h"
 
+// Of a head. More would need more room on the stack of a task.
+#define ROPE2D_TURN_MOST_PAIRS 256
+
 // Consecutive steps of a run of pairs, whose cosines and sines stay in registers over the heads of a token.
 // Bytes count from the head's first channel.
 typedef struct rope2d_block {

@@ -15,6 +15,8 @@
 #define WHOLE_WORD_STEPS 4
 #define WORD_STEPS       4
 
+#include "turn_pair_tmpl.h"
+
 #include "turn_bf16_tmpl.h"
 
 const rope2d_turn_kernel rope2d_turn_bf16_avx512[1] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The kernels of bf16 of one instruction set, a part of turn_all_tmpl.h, or alone. Besides what that wants of
-// words there are
+// The kernels of bf16 of one instruction set, a part of turn_all_tmpl.h, or behind turn_pair_tmpl.h. Besides
+// what the former wants of words there are
 //
 //     WHOLE_WORD_STEPS, WHOLE_EVEN_ODD_STEPS   where they are there, LEAST_STEPS of turn_tmpl.h
 //
@@ -11,25 +11,14 @@
 #ifdef WHOLE_EVEN_ODD_STEPS
 #define LEAST_STEPS WHOLE_EVEN_ODD_STEPS
 #endif
-// Words of two lo and words of two hi: the even ones and the odd ones are turned apart.
-#define NAME       half_bf16
-#define PAIRS      (2 * HALF_WIDTH)
-#define STEP_BYTES (4 * HALF_WIDTH)
-#define STEPS      EVEN_ODD_STEPS
-#define ENTRY      even_odd_entries
-#define SPLIT      even_odd
-#define READ(i, at)                                                                                          \
-    const WORDS x##i = load_words(in + (at));                                                                \
-    const WORDS y##i = load_words(in_hi + (at));
-#define HALF_WORDS_LO(i)                                                                                     \
-    joined(half_sub(half_mul(e##i.ce, even(x##i)), half_mul(e##i.se, even(y##i))),                           \
-           half_sub(half_mul(e##i.co, odd(x##i)), half_mul(e##i.so, odd(y##i))))
-#define HALF_WORDS_HI(i)                                                                                     \
-    joined(half_add(half_mul(e##i.se, even(x##i)), half_mul(e##i.ce, even(y##i))),                           \
-           half_add(half_mul(e##i.so, odd(x##i)), half_mul(e##i.co, odd(y##i))))
-#define WRITE(i, at)                                                                                         \
-    store_words(out + (at), HALF_WORDS_LO(i));                                                               \
-    store_words(out_hi + (at), HALF_WORDS_HI(i));
+#define NAME         half_bf16
+#define PAIRS        (2 * HALF_WIDTH)
+#define STEP_BYTES   (4 * HALF_WIDTH)
+#define STEPS        EVEN_ODD_STEPS
+#define ENTRY        even_odd_entries
+#define SPLIT        even_odd
+#define READ(i, at)  HALF_WORDS_READ(load_words, i, at)
+#define WRITE(i, at) HALF_WORDS_WRITE(store_words, i, at)
 #if HAS_SHARED
 #define ENTRIES_SHARED even_odd_twice
 #define READ_SHARED(i, at, before)                                                                           \
@@ -42,18 +31,15 @@
 #include "turn_tmpl.h"
 #endif
 
-// A word is a pair.
 #ifdef WHOLE_WORD_STEPS
 #define LEAST_STEPS WHOLE_WORD_STEPS
 #endif
-#define NAME        interleaved_bf16
-#define PAIRS       HALF_WIDTH
-#define STEP_BYTES  (4 * HALF_WIDTH)
-#define STEPS       WORD_STEPS
-#define ENTRY       half_entries
-#define SPLIT       half_split
-#define READ(i, at) const WORDS x##i = load_words(in + (at));
-#define WRITE(i, at)                                                                                         \
-    store_words(out + (at), joined(half_sub(half_mul(e##i.c, even(x##i)), half_mul(e##i.s, odd(x##i))),      \
-                                   half_add(half_mul(e##i.s, even(x##i)), half_mul(e##i.c, odd(x##i)))));
+#define NAME         interleaved_bf16
+#define PAIRS        HALF_WIDTH
+#define STEP_BYTES   (4 * HALF_WIDTH)
+#define STEPS        WORD_STEPS
+#define ENTRY        half_entries
+#define SPLIT        half_split
+#define READ(i, at)  const WORDS x##i = load_words(in + (at));
+#define WRITE(i, at) PAIR_WORDS_WRITE(store_words, i, at)
 #include "turn_tmpl.h"

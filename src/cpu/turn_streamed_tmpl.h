@@ -1,23 +1,35 @@
 // SPDX-License-Identifier: MIT
 //
 // The loops of one kernel that writes past the caches what its heads become, line by line, in the order in
-// which they lie. Two heads at a time take a step's cosines and sines, which are read anew for the next two:
-// blocks that keep them would come back to lines half written. The file that includes this defines TURN_FN,
-// NAME, STEP_BYTES, ENTRY, SPLIT, READ and WRITE as in turn_tmpl.h.
+// which they lie: blocks that keep some steps' cosines and sines for all heads would come back to lines half
+// written. All of a token are laid out once, in the nearest cache. The file that includes this defines
+// TURN_FN, and NAME, STEP_BYTES, PAIRS, ENTRY, SPLIT, READ and WRITE as in turn_tmpl.h, and
+//
+//     HEADS   1, or 2: of two heads each step takes what it turns by once, where loading it costs much; more
+//             would leave more lines open than processors join the parts of
+
+#if HEADS == 2
+#define FOR_HEADS(first, second) first second
+#else
+#define FOR_HEADS(first, second) first
+#endif
 
 TURN_FN static void NAME(const rope2d_turn *turn) {
     const rope2d_block *const end = turn->blocks + turn->block_count;
-    const float *const *first_table = turn->tables;
+    const float *const *table = turn->tables;
     const unsigned char *outer_in = turn->in;
     unsigned char *outer_out = turn->out;
+    ENTRY entries[ROPE2D_TURN_MOST_PAIRS / PAIRS];
     for (uint32_t o = turn->outer; o > 0; o--) {
         const unsigned char *head_in = outer_in;
         unsigned char *head_out = outer_out;
-        for (uint32_t left = turn->inner; left > 0; left -= left > 1 ? 2 : 1) {
-            const float *const *table = first_table;
+        for (uint32_t i = 0; i < turn->steps; i++)
+            entries[i] = SPLIT(*table++);
+        for (uint32_t left = turn->inner; left > 0; left -= left > 1 ? HEADS : 1) {
+            const ENTRY *entry = entries;
             // A last head without a second is both.
-            const ptrdiff_t other_in = left > 1 ? turn->in_inner : 0;
-            const ptrdiff_t other_out = left > 1 ? turn->out_inner : 0;
+            FOR_HEADS(, const ptrdiff_t other_in = left > 1 ? turn->in_inner : 0;)
+            FOR_HEADS(, const ptrdiff_t other_out = left > 1 ? turn->out_inner : 0;)
             for (const rope2d_block *block = turn->blocks; block < end; block++) {
                 const unsigned char *in = head_in + block->first;
                 unsigned char *out = head_out + block->first;
@@ -28,30 +40,29 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
                 if (turn->fetched != 0) {
                     const unsigned char *const ahead = in + turn->ahead + block->ahead;
                     rope2d_fetch_lines(ahead, turn->fetched);
-                    rope2d_fetch_lines(ahead + other_in, turn->fetched);
+                    FOR_HEADS(, rope2d_fetch_lines(ahead + other_in, turn->fetched);)
                 }
                 for (uint32_t steps = block->steps; steps > 0; steps--) {
-                    const ENTRY e0 = SPLIT(*table++);
-                    const ENTRY e1 = e0;
-                    READ(0, 0)
-                    READ(1, other_in)
-                    WRITE(0, 0)
-                    WRITE(1, other_out)
+                    const ENTRY e0 = *entry++;
+                    FOR_HEADS(READ(0, 0), const ENTRY e1 = e0; READ(1, other_in))
+                    FOR_HEADS(WRITE(0, 0), WRITE(1, other_out))
                     in += STEP_BYTES;
                     out += STEP_BYTES;
                     in_hi += STEP_BYTES;
                     out_hi += STEP_BYTES;
                 }
             }
-            head_in += 2 * turn->in_inner;
-            head_out += 2 * turn->out_inner;
+            head_in += HEADS * turn->in_inner;
+            head_out += HEADS * turn->out_inner;
         }
-        first_table += turn->steps;
         outer_in += turn->in_outer;
         outer_out += turn->out_outer;
     }
 }
 
+#undef FOR_HEADS
+#undef HEADS
+#undef PAIRS
 #undef NAME
 #undef STEP_BYTES
 #undef ENTRY

@@ -6,8 +6,6 @@
 
 #include <inttypes.h>
 
-// More pairs would need more room on the stack of a task.
-#define MAX_PAIRS 256
 // Of heads that kernel_past is for, between what was measured: of pairs side by side 44 are faster there and
 // 64 slower, of halves 32 and 64.
 #define MOST_PAIRS_PAST  48
@@ -61,7 +59,8 @@ static bool is_aligned(const rope2d_turn_kernel *kernel, const rope2d_pattern *p
 }
 
 bool rope2d_vector_suits(const rope2d_turn_kernel *kernel, const rope2d_pattern *pattern) {
-    if (pattern->pairs == 0 || pattern->pairs > MAX_PAIRS || pattern->angles != 1 || pattern->factors == 1)
+    if (pattern->pairs == 0 || pattern->pairs > ROPE2D_TURN_MOST_PAIRS || pattern->angles != 1 ||
+        pattern->factors == 1)
         return false;
     for (uint32_t i = 0; i < pattern->pairs;) {
         const uint32_t pairs = run_pairs(pattern, i, kernel->pairing);
@@ -235,8 +234,8 @@ static rope2d_status create(rope2d_vector **vector, const rope2d_turn_kernel *ke
 // A product of complex numbers is a turn of pairs that lie side by side.
 static rope2d_status create_product(rope2d_vector *v, const rope2d_pattern *pattern,
                                     const rope2d_host *host) {
-    uint16_t lo[MAX_PAIRS];
-    uint16_t hi[MAX_PAIRS];
+    uint16_t lo[ROPE2D_TURN_MOST_PAIRS];
+    uint16_t hi[ROPE2D_TURN_MOST_PAIRS];
     const rope2d_pattern row = {
         .head_dim = 2 * pattern->pairs,
         .pairs = pattern->pairs,

@@ -84,18 +84,18 @@ struct bench_case {
 
 // Ways to move the bytes of q and k, in place where they are multiplied. A limit does what a rotation cannot
 // do without: the loads, the conversion to f32 and back, two multiplications and an addition, the stores, and
-// of a single head as many bytes of table; but it turns nothing. Where it costs something, one of interleaved
-// pairs exchanges neighbours. In place a turn that was compiled for the tower is the limit, where there is
-// one.
+// of a single head as many bytes of table; but it turns nothing. A turn that was compiled for the tower is
+// the limit where there is one: bench_turns.h.
 enum bench_move {
     BENCH_DRIVER_COPY,
     BENCH_COPY,
     BENCH_SCALE,
-    BENCH_LIMIT_IN,  // in place
-    BENCH_LIMIT_OUT, // from one buffer to another
-    BENCH_LIMIT_OUT_EXCHANGED,
-    BENCH_TURN_INTERLEAVED, // in place, a turn of the tower's own shape: bench_turns.h
+    BENCH_LIMIT_IN,         // in place
+    BENCH_LIMIT_OUT,        // from one buffer to another
+    BENCH_TURN_INTERLEAVED, // in place
     BENCH_TURN_HALF,
+    BENCH_TURN_OUT_INTERLEAVED, // from one buffer to another
+    BENCH_TURN_OUT_HALF,
     BENCH_MOVES
 };
 

@@ -32,10 +32,6 @@ struct cpu {
 // cache.
 enum { TABLE_SLACK = 256, APART = 4096 };
 
-// So that what a limit's number becomes is its own negative also where the second product is of its
-// neighbour.
-static const float FACTOR = -1, OTHER = 0;
-
 static rope2d_status make_device(struct bench_engine *engine, rope2d_device **device) {
     const struct cpu *cpu = engine->impl;
     rope2d_device_params params = {.struct_size = sizeof params, .host = &cpu->host};
@@ -86,15 +82,15 @@ static float *table_create(uint64_t floats) {
         return NULL;
     float *table = memory;
     for (uint64_t i = 0; i < floats + TABLE_SLACK; ++i)
-        table[i] = FACTOR;
+        table[i] = BENCH_FACTOR;
     return table;
 }
 
 static int memory_create(struct bench_engine *engine) {
     struct cpu *cpu = engine->impl;
     for (enum bench_move move = BENCH_LIMIT_IN; bench_is_limit(move); ++move)
-        cpu->limit_counts[move] = bench_limit_loops(engine->what->element, bench_is_in_place(move),
-                                                    bench_exchanges(move), cpu->limits[move]);
+        cpu->limit_counts[move] =
+            bench_limit_loops(engine->what->element, bench_is_in_place(move), cpu->limits[move]);
     bool made =
         bench_arena_reserve(engine->arena, engine->sets * stride_of(engine), engine->machine->free_memory);
     if (made && engine->table_floats)
@@ -214,6 +210,11 @@ static int rotate(struct bench_engine *engine, const struct bench_rotation *rota
     return status ? message_status(status, engine->choice->name) : STATUS_OK;
 }
 
+static const struct bench_turn *turn_of(const struct cpu *cpu, enum bench_move move, uint32_t variant) {
+    bool is_half = bench_turn_pairing(move) == ROPE2D_PAIRING_HALF;
+    return &cpu->turns.ways[bench_is_in_place(move)][is_half][variant];
+}
+
 static uint32_t variants(const struct bench_engine *engine, enum bench_move move) {
     const struct cpu *cpu = engine->impl;
     switch (move) {
@@ -225,7 +226,9 @@ static uint32_t variants(const struct bench_engine *engine, enum bench_move move
         return 1;
     case BENCH_TURN_INTERLEAVED:
     case BENCH_TURN_HALF:
-        return cpu->turns.counts[move == BENCH_TURN_HALF];
+    case BENCH_TURN_OUT_INTERLEAVED:
+    case BENCH_TURN_OUT_HALF:
+        return cpu->turns.counts[bench_is_in_place(move)][bench_turn_pairing(move) == ROPE2D_PAIRING_HALF];
     default:
         return cpu->limit_counts[move];
     }
@@ -234,12 +237,14 @@ static uint32_t variants(const struct bench_engine *engine, enum bench_move move
 static void variant_name(const struct bench_engine *engine, enum bench_move move, uint32_t variant,
                          char *name, size_t size) {
     const struct cpu *cpu = engine->impl;
-    snprintf(name, size, "%s",
-             move == BENCH_DRIVER_COPY ? "memcpy"
-             : move == BENCH_COPY      ? cpu->copies[variant]->name
-             : move == BENCH_SCALE     ? cpu->scales[variant]->name
-             : bench_is_turn(move)     ? cpu->turns.loops[move == BENCH_TURN_HALF][variant]->name
-                                       : cpu->limits[move][variant]->name);
+    if (bench_is_turn(move))
+        bench_turn_name(turn_of(cpu, move, variant), name, size);
+    else
+        snprintf(name, size, "%s",
+                 move == BENCH_DRIVER_COPY ? "memcpy"
+                 : move == BENCH_COPY      ? cpu->copies[variant]->name
+                 : move == BENCH_SCALE     ? cpu->scales[variant]->name
+                                           : cpu->limits[move][variant]->name);
 }
 
 // A part for each thread, of whole lines of the cache, or of whole tokens.
@@ -260,8 +265,8 @@ static void limit_part(const struct moving *moving, uint64_t begin, uint64_t end
         .to = (in_place ? moving->in : moving->out) + begin,
         .from = moving->in + begin,
         .bytes = end - begin,
-        .factor = FACTOR,
-        .other = OTHER,
+        .factor = BENCH_FACTOR,
+        .other = BENCH_OTHER,
         .table = moving->cpu->table,
         .at = begin / moving->element_size,
         .mask = moving->table_floats - 1,
@@ -301,9 +306,11 @@ static void move_range(const struct moving *moving, uint64_t begin, uint64_t end
 
 static void turn_part(void *data, uint32_t index) {
     const struct moving *moving = data;
-    unsigned char *const tensors[BENCH_TENSORS] = {moving->in,
-                                                   moving->in + moving->bytes / BENCH_TENSORS + APART};
-    bench_turns_run(&moving->cpu->turns, bench_turn_pairing(moving->move), moving->variant, tensors,
+    const uint64_t apart = moving->bytes / BENCH_TENSORS + APART;
+    unsigned char *const out = bench_is_in_place(moving->move) ? moving->in : moving->out;
+    const unsigned char *const from[BENCH_TENSORS] = {moving->in, moving->in + apart};
+    unsigned char *const to[BENCH_TENSORS] = {out, out + apart};
+    bench_turns_run(&moving->cpu->turns, turn_of(moving->cpu, moving->move, moving->variant), from, to,
                     moving->tokens * index / moving->tasks, moving->tokens * (index + 1) / moving->tasks);
 }
 

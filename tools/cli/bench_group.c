@@ -113,7 +113,7 @@ static int add_rotations(struct measuring *m) {
 
 static bool has_move(const struct measuring *m, enum bench_move move) {
     const struct bench_case *what = &m->group->what;
-    bool has_any = false, is_own = bench_exchanges(move) || bench_is_turn(move); // of some rows alone
+    bool has_any = false, is_own = bench_is_turn(move); // of some rows alone
     for (uint32_t i = 0; i < m->rotation_count; ++i)
         has_any = has_any || (m->rotations[i].pairing == bench_turn_pairing(move) &&
                               m->rotations[i].in_place == bench_is_in_place(move));

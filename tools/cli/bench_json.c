@@ -95,16 +95,18 @@ static cJSON *group_json(const struct bench_group *group) {
     add_baseline(object, "scale", group, BENCH_SCALE);
     add_baseline(object, "limit_in_place", group, BENCH_LIMIT_IN);
     add_baseline(object, "limit_out_of_place", group, BENCH_LIMIT_OUT);
-    add_baseline(object, "limit_out_of_place_exchanged", group, BENCH_LIMIT_OUT_EXCHANGED);
     add_baseline(object, "turn_interleaved", group, BENCH_TURN_INTERLEAVED);
     add_baseline(object, "turn_half", group, BENCH_TURN_HALF);
+    add_baseline(object, "turn_out_of_place_interleaved", group, BENCH_TURN_OUT_INTERLEAVED);
+    add_baseline(object, "turn_out_of_place_half", group, BENCH_TURN_OUT_HALF);
     add_variants(object, "copies", group, BENCH_COPY);
     add_variants(object, "scales", group, BENCH_SCALE);
     add_variants(object, "limits_in_place", group, BENCH_LIMIT_IN);
     add_variants(object, "limits_out_of_place", group, BENCH_LIMIT_OUT);
-    add_variants(object, "limits_out_of_place_exchanged", group, BENCH_LIMIT_OUT_EXCHANGED);
     add_variants(object, "turns_interleaved", group, BENCH_TURN_INTERLEAVED);
     add_variants(object, "turns_half", group, BENCH_TURN_HALF);
+    add_variants(object, "turns_out_of_place_interleaved", group, BENCH_TURN_OUT_INTERLEAVED);
+    add_variants(object, "turns_out_of_place_half", group, BENCH_TURN_OUT_HALF);
     rows = cJSON_AddArrayToObject(object, "rows");
     for (uint32_t i = 0; i < group->row_count; ++i)
         cJSON_AddItemToArray(rows, row_json(group, &group->rows[i]));

@@ -18,16 +18,16 @@ enum bench_kind {
 };
 
 static inline bool bench_is_limit(enum bench_move move) {
-    return move >= BENCH_LIMIT_IN && move <= BENCH_LIMIT_OUT_EXCHANGED;
+    return move == BENCH_LIMIT_IN || move == BENCH_LIMIT_OUT;
 }
 
 static inline bool bench_is_turn(enum bench_move move) {
-    return move == BENCH_TURN_INTERLEAVED || move == BENCH_TURN_HALF;
+    return move >= BENCH_TURN_INTERLEAVED && move <= BENCH_TURN_OUT_HALF;
 }
 
-// Also of a limit that exchanges neighbours.
 static inline rope2d_pairing bench_turn_pairing(enum bench_move move) {
-    return move == BENCH_TURN_HALF ? ROPE2D_PAIRING_HALF : ROPE2D_PAIRING_INTERLEAVED;
+    bool is_half = move == BENCH_TURN_HALF || move == BENCH_TURN_OUT_HALF;
+    return is_half ? ROPE2D_PAIRING_HALF : ROPE2D_PAIRING_INTERLEAVED;
 }
 
 // Then k goes with q: what is read of the table serves both.
@@ -36,11 +36,8 @@ static inline bool bench_reads_table(const struct bench_engine *engine, enum ben
 }
 
 static inline bool bench_is_in_place(enum bench_move move) {
-    return move == BENCH_SCALE || move == BENCH_LIMIT_IN || bench_is_turn(move);
-}
-
-static inline bool bench_exchanges(enum bench_move move) {
-    return move == BENCH_LIMIT_OUT_EXCHANGED;
+    return move == BENCH_SCALE || move == BENCH_LIMIT_IN || move == BENCH_TURN_INTERLEAVED ||
+           move == BENCH_TURN_HALF;
 }
 
 // Of `shapes` each that a kernel has, how many variants: f16's limits have all of them once more. None
@@ -48,7 +45,7 @@ static inline bool bench_exchanges(enum bench_move move) {
 static inline uint32_t bench_kind_variants(const struct bench_engine *engine, enum bench_move move,
                                            uint32_t shapes) {
     bool has_two = bench_is_limit(move) && engine->what->element == ROPE2D_F16;
-    if (bench_exchanges(move) || bench_is_turn(move))
+    if (bench_is_turn(move))
         return 0;
     return move == BENCH_DRIVER_COPY ? 1 : has_two ? 2 * shapes : shapes;
 }

@@ -64,28 +64,26 @@ static bool always(void) {
 }
 
 static const struct bench_limit_loop portable[] = {
-    {"C", ROPE2D_F32, always, LOOP_NAMES(f32_short), false},
-    {"C, 64 at a time", ROPE2D_F32, always, LOOP_NAMES(f32_long), false},
-    {"C, fetched ahead", ROPE2D_F32, always, LOOP_NAMES(f32_ahead), false},
-    {"C", ROPE2D_F16, always, LOOP_NAMES(f16_short), false},
-    {"C, 64 at a time", ROPE2D_F16, always, LOOP_NAMES(f16_long), false},
-    {"C, fetched ahead", ROPE2D_F16, always, LOOP_NAMES(f16_ahead), false},
-    {"C", ROPE2D_BF16, always, LOOP_NAMES(bf16_short), false},
-    {"C, 64 at a time", ROPE2D_BF16, always, LOOP_NAMES(bf16_long), false},
-    {"C, fetched ahead", ROPE2D_BF16, always, LOOP_NAMES(bf16_ahead), false},
+    {"C", ROPE2D_F32, always, LOOP_NAMES(f32_short)},
+    {"C, 64 at a time", ROPE2D_F32, always, LOOP_NAMES(f32_long)},
+    {"C, fetched ahead", ROPE2D_F32, always, LOOP_NAMES(f32_ahead)},
+    {"C", ROPE2D_F16, always, LOOP_NAMES(f16_short)},
+    {"C, 64 at a time", ROPE2D_F16, always, LOOP_NAMES(f16_long)},
+    {"C, fetched ahead", ROPE2D_F16, always, LOOP_NAMES(f16_ahead)},
+    {"C", ROPE2D_BF16, always, LOOP_NAMES(bf16_short)},
+    {"C, 64 at a time", ROPE2D_BF16, always, LOOP_NAMES(bf16_long)},
+    {"C, fetched ahead", ROPE2D_BF16, always, LOOP_NAMES(bf16_ahead)},
 };
 
 static uint32_t pick(const struct bench_limit_loop *from, uint32_t from_count, rope2d_element element,
-                     bool in_place, bool exchanges, const struct bench_limit_loop **loops, uint32_t count) {
+                     bool in_place, const struct bench_limit_loop **loops, uint32_t count) {
     for (uint32_t i = 0; i < from_count && count < BENCH_CANDIDATES; ++i)
-        if (from[i].element == element && from[i].exchanges == exchanges && from[i].run[in_place][0] &&
-            from[i].is_here())
+        if (from[i].element == element && from[i].run[in_place][0] && from[i].is_here())
             loops[count++] = &from[i];
     return count;
 }
 
-uint32_t bench_limit_loops(rope2d_element element, bool in_place, bool exchanges,
-                           const struct bench_limit_loop **loops) {
-    uint32_t count = pick(bench_limits_x86, bench_limits_x86_count, element, in_place, exchanges, loops, 0);
-    return pick(portable, sizeof portable / sizeof *portable, element, in_place, exchanges, loops, count);
+uint32_t bench_limit_loops(rope2d_element element, bool in_place, const struct bench_limit_loop **loops) {
+    uint32_t count = pick(bench_limits_x86, bench_limits_x86_count, element, in_place, loops, 0);
+    return pick(portable, sizeof portable / sizeof *portable, element, in_place, loops, count);
 }

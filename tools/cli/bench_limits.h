@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Loops that do what a rotation cannot do without: they load, convert to f32, multiply twice and add, convert
-// back and store. None of them turns anything: both products are of the number itself, or the second, which
-// is zero, of its neighbour.
+// back and store. None of them turns anything: both products are of the number itself.
 #ifndef ROPE2D_CLI_BENCH_LIMITS_H
 #define ROPE2D_CLI_BENCH_LIMITS_H
 
@@ -16,10 +15,9 @@ struct bench_limit_part {
     void *to;
     const void *from; // not read in place
     uint64_t bytes;
-    float factor,
-        other; // each number becomes the sum of its products with both, or its neighbour's with other
-    const float *table; // instead of the first a factor for each element
-    uint64_t at, mask;  // of the first element's, and what its numbers are taken modulo, less one
+    float factor, other; // each number becomes the sum of its products with both
+    const float *table;  // instead of the first a factor for each element
+    uint64_t at, mask;   // of the first element's, and what its numbers are taken modulo, less one
     // Of a grid: a token's first half is of its column's row, the other of its line's, which the next token
     // has as well. 0: no grid, the table goes on from token to token.
     uint32_t channel_bits, column_bits;
@@ -46,14 +44,10 @@ struct bench_limit_loop {
     rope2d_element element;
     bool (*is_here)(void);
     bench_limit_run *run[2][2]; // [in place][with a table]; NULL where a variant makes no sense
-    bool exchanges;             // the second product is of its neighbour, as an interleaved pair's is
 };
 
-// Those that this processor has, at most BENCH_CANDIDATES. Only f16 has some that exchange: other types hide
-// it behind the memory, or have pairs in a word. The bench asks for those out of place: in place there are
-// turns.
-uint32_t bench_limit_loops(rope2d_element element, bool in_place, bool exchanges,
-                           const struct bench_limit_loop **loops);
+// Those that this processor has, at most BENCH_CANDIDATES.
+uint32_t bench_limit_loops(rope2d_element element, bool in_place, const struct bench_limit_loop **loops);
 
 // Those of x86's vectors; none elsewhere.
 extern const struct bench_limit_loop bench_limits_x86[];

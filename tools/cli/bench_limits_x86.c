@@ -52,27 +52,15 @@ AVX2 INLINE void f32_32(void *to, const void *from, const struct factors_8 *by, 
     store_32(to, _mm256_castps_si256(value), stream);
 }
 
-// As an interleaved pair's turn needs it: the other product is of the neighbour.
-AVX2 INLINE __m256 exchanged_8(__m256 value, __m256 factor, __m256 other) {
-    return _mm256_add_ps(_mm256_mul_ps(value, factor), _mm256_mul_ps(_mm256_permute_ps(value, 0xb1), other));
-}
-
-AVX2 INLINE __m128i f16_half_32(const void *from, __m256 factor, __m256 other, bool exchanges) {
-    __m256 value = _mm256_cvtph_ps(_mm_load_si128(from));
-    value = exchanges ? exchanged_8(value, factor, other) : turned_8(value, factor, other);
+AVX2 INLINE __m128i f16_half_32(const void *from, __m256 factor, __m256 other) {
+    __m256 value = turned_8(_mm256_cvtph_ps(_mm_load_si128(from)), factor, other);
     return _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT);
 }
 
 AVX2 INLINE void f16_32(void *to, const void *from, const struct factors_8 *by, bool stream) {
     const __m128i *in = from;
-    __m128i low = f16_half_32(in, by->low, by->other, false);
-    store_32(to, _mm256_setr_m128i(low, f16_half_32(in + 1, by->high, by->other, false)), stream);
-}
-
-AVX2 INLINE void f16_32_exchanged(void *to, const void *from, const struct factors_8 *by, bool stream) {
-    const __m128i *in = from;
-    __m128i low = f16_half_32(in, by->low, by->other, true);
-    store_32(to, _mm256_setr_m128i(low, f16_half_32(in + 1, by->high, by->other, true)), stream);
+    __m128i low = f16_half_32(in, by->low, by->other);
+    store_32(to, _mm256_setr_m128i(low, f16_half_32(in + 1, by->high, by->other)), stream);
 }
 
 // To nearest even, in the upper half of each word; numbers alone, so that NaN need no care.
@@ -123,26 +111,15 @@ AVX512 INLINE void f32_64(void *to, const void *from, const struct factors_16 *b
     store_64(to, _mm512_castps_si512(value), stream);
 }
 
-AVX512 INLINE __m512 exchanged_16(__m512 value, __m512 factor, __m512 other) {
-    return _mm512_add_ps(_mm512_mul_ps(value, factor), _mm512_mul_ps(_mm512_permute_ps(value, 0xb1), other));
-}
-
-AVX512 INLINE __m256i f16_half_64(const void *from, __m512 factor, __m512 other, bool exchanges) {
-    __m512 value = _mm512_cvtph_ps(_mm256_load_si256(from));
-    value = exchanges ? exchanged_16(value, factor, other) : turned_16(value, factor, other);
+AVX512 INLINE __m256i f16_half_64(const void *from, __m512 factor, __m512 other) {
+    __m512 value = turned_16(_mm512_cvtph_ps(_mm256_load_si256(from)), factor, other);
     return _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT);
 }
 
 AVX512 INLINE void f16_64(void *to, const void *from, const struct factors_16 *by, bool stream) {
     const __m256i *in = from;
-    __m512i low = _mm512_castsi256_si512(f16_half_64(in, by->low, by->other, false));
-    store_64(to, _mm512_inserti64x4(low, f16_half_64(in + 1, by->high, by->other, false), 1), stream);
-}
-
-AVX512 INLINE void f16_64_exchanged(void *to, const void *from, const struct factors_16 *by, bool stream) {
-    const __m256i *in = from;
-    __m512i low = _mm512_castsi256_si512(f16_half_64(in, by->low, by->other, true));
-    store_64(to, _mm512_inserti64x4(low, f16_half_64(in + 1, by->high, by->other, true), 1), stream);
+    __m512i low = _mm512_castsi256_si512(f16_half_64(in, by->low, by->other));
+    store_64(to, _mm512_inserti64x4(low, f16_half_64(in + 1, by->high, by->other), 1), stream);
 }
 
 // To nearest even, even and odd elements together: the upper halves, one more where the lower half with the
@@ -205,37 +182,30 @@ AVX512 INLINE void bf16_64(void *to, const void *from, const struct factors_16 *
     LOOP(name##_ahead, attributes, vector, factors, read, step, size, true, false, false, true)              \
     LOOP(name##_ahead_table, attributes, vector, factors, read, step, size, true, true, false, true)
 // Streaming stores only where nothing is read from the line before, fetching ahead only there.
-#define LOOP_NAMES(title, element, is_here, name, exchanges)                                                 \
-    {title, element, is_here, {{name##_out, name##_out_table}, {name##_in, name##_in_table}}, exchanges},    \
-        {title ", streamed",                                                                                 \
-         element,                                                                                            \
-         is_here,                                                                                            \
-         {{name##_stream, name##_stream_table}, {NULL, NULL}},                                               \
-         exchanges},                                                                                         \
-    {                                                                                                        \
-        title ", fetched ahead", element, is_here, {{NULL, NULL}, {name##_ahead, name##_ahead_table}},       \
-            exchanges                                                                                        \
+#define LOOP_NAMES(title, element, is_here, name)                                                            \
+    {title, element, is_here, {{name##_out, name##_out_table}, {name##_in, name##_in_table}}},               \
+        {title ", streamed", element, is_here, {{name##_stream, name##_stream_table}, {NULL, NULL}}}, {      \
+        title ", fetched ahead", element, is_here, {                                                         \
+            {NULL, NULL}, {                                                                                  \
+                name##_ahead, name##_ahead_table                                                             \
+            }                                                                                                \
+        }                                                                                                    \
     }
 
 LOOPS(f32_avx2, AVX2, __m256, factors_8, read_8, f32_32, 4)
 LOOPS(f16_avx2, AVX2, __m256, factors_8, read_8, f16_32, 2)
 LOOPS(bf16_avx2, AVX2, __m256, factors_8, read_8, bf16_32, 2)
-LOOPS(f16_avx2_exchanged, AVX2, __m256, factors_8, read_8, f16_32_exchanged, 2)
 LOOPS(f32_avx512, AVX512, __m512, factors_16, read_16, f32_64, 4)
 LOOPS(f16_avx512, AVX512, __m512, factors_16, read_16, f16_64, 2)
 LOOPS(bf16_avx512, AVX512, __m512, factors_16, read_16, bf16_64, 2)
 
-LOOPS(f16_avx512_exchanged, AVX512, __m512, factors_16, read_16, f16_64_exchanged, 2)
-
 const struct bench_limit_loop bench_limits_x86[] = {
-    LOOP_NAMES("AVX2", ROPE2D_F32, has_avx2, f32_avx2, false),
-    LOOP_NAMES("AVX2", ROPE2D_F16, has_avx2, f16_avx2, false),
-    LOOP_NAMES("AVX2", ROPE2D_F16, has_avx2, f16_avx2_exchanged, true),
-    LOOP_NAMES("AVX2", ROPE2D_BF16, has_avx2, bf16_avx2, false),
-    LOOP_NAMES("AVX-512", ROPE2D_F32, has_avx512, f32_avx512, false),
-    LOOP_NAMES("AVX-512", ROPE2D_F16, has_avx512, f16_avx512, false),
-    LOOP_NAMES("AVX-512", ROPE2D_F16, has_avx512, f16_avx512_exchanged, true),
-    LOOP_NAMES("AVX-512", ROPE2D_BF16, has_avx512, bf16_avx512, false),
+    LOOP_NAMES("AVX2", ROPE2D_F32, has_avx2, f32_avx2),
+    LOOP_NAMES("AVX2", ROPE2D_F16, has_avx2, f16_avx2),
+    LOOP_NAMES("AVX2", ROPE2D_BF16, has_avx2, bf16_avx2),
+    LOOP_NAMES("AVX-512", ROPE2D_F32, has_avx512, f32_avx512),
+    LOOP_NAMES("AVX-512", ROPE2D_F16, has_avx512, f16_avx512),
+    LOOP_NAMES("AVX-512", ROPE2D_BF16, has_avx512, bf16_avx512),
 };
 const uint32_t bench_limits_x86_count = sizeof bench_limits_x86 / sizeof *bench_limits_x86;
 

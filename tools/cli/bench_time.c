@@ -71,11 +71,11 @@ static const double NO_LIMIT = 1 / BENCH_NEAR_SPEED;
 
 enum bench_move bench_limit_of(const struct bench_row *row) {
     bool is_half = row->pairing == ROPE2D_PAIRING_HALF;
-    enum bench_move turn = is_half ? BENCH_TURN_HALF : BENCH_TURN_INTERLEAVED;
-    if (row->in_place && row->of[turn] > 0 && row->of[turn] <= NO_LIMIT)
+    enum bench_move turn = is_half ? BENCH_TURN_OUT_HALF : BENCH_TURN_OUT_INTERLEAVED;
+    if (row->in_place)
+        turn = is_half ? BENCH_TURN_HALF : BENCH_TURN_INTERLEAVED;
+    if (row->of[turn] > 0 && row->of[turn] <= NO_LIMIT)
         return turn;
-    if (!row->in_place && !is_half && row->of[BENCH_LIMIT_OUT_EXCHANGED] > 0)
-        return BENCH_LIMIT_OUT_EXCHANGED;
     return row->in_place ? BENCH_LIMIT_IN : BENCH_LIMIT_OUT;
 }
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "bench_turns.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench_cases.h"
 
 enum { LINE = 64, FLOATS_OF_LINE = LINE / sizeof(float) };
+// Of each tensor as many tokens are staged as fit, so that both and what they come from fit the nearest cache
+// but where a token is larger; at least one.
+enum { STAGE_BYTES = 4096, MOST_TOKEN_BYTES = 24 * 128 * sizeof(float) };
 
 const struct bench_turn_list *bench_turns_here(void) {
     static const struct bench_turn_list *const lists[] = {&bench_turns_avx512, &bench_turns_avx2};
@@ -16,15 +20,34 @@ const struct bench_turn_list *bench_turns_here(void) {
     return NULL;
 }
 
+// Whether what a loop stores past the caches lies as such stores want it.
+static bool is_aligned(const struct bench_turn_loop *loop, uint32_t element_size) {
+    uint32_t run = loop->pairing == ROPE2D_PAIRING_HALF ? loop->head_dim / 2 : loop->head_dim;
+    return loop->store == 0 || run * element_size % loop->store == 0;
+}
+
+static void take(struct bench_turns *turns, int in_place, const struct bench_turn_loop *loop,
+                 bool is_staged) {
+    const int is_half = loop->pairing == ROPE2D_PAIRING_HALF;
+    uint32_t *count = &turns->counts[in_place][is_half];
+    if (*count < BENCH_CANDIDATES)
+        turns->ways[in_place][is_half][(*count)++] = (struct bench_turn){loop, is_staged};
+}
+
 static void take_loops(struct bench_turns *turns, const struct bench_case *what) {
     const struct bench_tower *tower = what->tower;
     const struct bench_turn_list *list = tower->form == BENCH_AXIAL ? bench_turns_here() : NULL;
+    const uint32_t size = what->element == ROPE2D_F32 ? 4 : 2;
     for (uint32_t i = 0; list && i < list->count; ++i) {
         const struct bench_turn_loop *loop = &list->loops[i];
-        uint32_t *count = &turns->counts[loop->pairing == ROPE2D_PAIRING_HALF];
-        if (loop->heads == tower->heads && loop->head_dim == tower->head_dim &&
-            loop->element == what->element && *count < BENCH_CANDIDATES)
-            turns->loops[loop->pairing == ROPE2D_PAIRING_HALF][(*count)++] = loop;
+        if (loop->heads != tower->heads || loop->head_dim != tower->head_dim ||
+            loop->element != what->element || !is_aligned(loop, size))
+            continue;
+        take(turns, 0, loop, false);
+        if (loop->store == 0) {
+            take(turns, 0, loop, true);
+            take(turns, 1, loop, false);
+        }
     }
 }
 
@@ -45,8 +68,10 @@ bool bench_turns_create(struct bench_turns *turns, const struct bench_case *what
     void *memory = NULL;
     *turns = (struct bench_turns){0};
     take_loops(turns, what);
-    if (turns->counts[0] + turns->counts[1] == 0)
+    if (turns->counts[1][0] + turns->counts[1][1] == 0)
         return true;
+    turns->axes = tower->axes;
+    turns->token_bytes = tower->heads * tower->head_dim * (what->element == ROPE2D_F32 ? 4 : 2);
     turns->stride = (tower->head_dim + FLOATS_OF_LINE - 1) / FLOATS_OF_LINE * FLOATS_OF_LINE;
     turns->floats = turns->stride * columns;
     turns->rows = malloc((size_t)what->tokens * tower->axes * sizeof *turns->rows);
@@ -68,22 +93,50 @@ void bench_turns_destroy(struct bench_turns *turns) {
     *turns = (struct bench_turns){0};
 }
 
-void bench_turns_run(const struct bench_turns *turns, rope2d_pairing pairing, uint32_t variant,
-                     unsigned char *const tensors[BENCH_TENSORS], uint64_t begin, uint64_t end) {
-    const struct bench_turn_loop *loop = turns->loops[pairing == ROPE2D_PAIRING_HALF][variant];
+void bench_turn_name(const struct bench_turn *turn, char *name, size_t size) {
+    snprintf(name, size, "%s%s", turn->loop->name, turn->is_staged ? ", staged" : "");
+}
+
+// Of all of the part's tensors.
+static void run_stage(const struct bench_turns *turns, const struct bench_turn_loop *loop,
+                      const struct bench_turn_part *all) {
+    _Alignas(LINE) unsigned char stage[BENCH_TENSORS][MOST_TOKEN_BYTES];
+    const uint64_t bytes = turns->token_bytes, fitting = STAGE_BYTES / bytes, most = fitting ? fitting : 1;
+    for (uint64_t token = all->begin; token < all->end; token += most) {
+        const uint64_t count = all->end - token < most ? all->end - token : most;
+        struct bench_turn_part part = *all;
+        part.rows += token * turns->axes;
+        part.begin = 0;
+        part.end = count;
+        for (uint32_t t = 0; t < part.tensor_count; ++t) {
+            part.from[t] += token * bytes;
+            part.to[t] = stage[t];
+        }
+        loop->run(&part);
+        for (uint32_t t = 0; t < part.tensor_count; ++t)
+            bench_turns_here()->stream(all->to[t] + token * bytes, stage[t], (size_t)(count * bytes));
+    }
+}
+
+void bench_turns_run(const struct bench_turns *turns, const struct bench_turn *turn,
+                     const unsigned char *const from[BENCH_TENSORS], unsigned char *const to[BENCH_TENSORS],
+                     uint64_t begin, uint64_t end) {
     struct bench_turn_part part = {
-        .tensors = {tensors[0], tensors[1]},
-        .tensor_count = BENCH_TENSORS,
+        .from = {from[0], from[1]},
+        .to = {to[0], to[1]},
+        .tensor_count = turn->loop->by_tensors ? 1 : BENCH_TENSORS,
         .rows = turns->rows,
         .table = turns->table,
         .stride = turns->stride,
         .begin = begin,
         .end = end,
     };
-    if (loop->by_tensors) {
-        part.tensor_count = 1;
-        loop->run(&part);
-        part.tensors[0] = tensors[1];
+    for (uint32_t t = 0; t < BENCH_TENSORS; t += part.tensor_count) {
+        part.from[0] = from[t];
+        part.to[0] = to[t];
+        if (turn->is_staged)
+            run_stage(turns, turn->loop, &part);
+        else
+            turn->loop->run(&part);
     }
-    loop->run(&part);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What a rotation in place could be at best on the CPU: loops that turn q and k of one tower each, of which
-// the compiler knows everything, heads, channels, axes and strides, and that look after nothing else. The
-// table says -1 and 0, so that a number's sign changes and nothing else; a test gives them another.
+// What a rotation could be at best on the CPU: loops that turn q and k of one tower each, of which the
+// compiler knows everything, heads, channels, axes and strides, and that look after nothing else. The table
+// says -1 and 0, so that a number's sign changes and nothing else; a test gives them another. From one buffer
+// to another they also store past the caches, themselves or what they have left in the nearest one.
 #ifndef ROPE2D_CLI_BENCH_TURNS_H
 #define ROPE2D_CLI_BENCH_TURNS_H
 
@@ -13,7 +14,8 @@
 
 // What a thread turns. Tensors are [token][head][channel].
 struct bench_turn_part {
-    unsigned char *tensors[BENCH_TENSORS];
+    const unsigned char *from[BENCH_TENSORS]; // in place: the same as to
+    unsigned char *to[BENCH_TENSORS];
     uint32_t tensor_count;
     const int32_t *rows; // [token][axis]
     const float *table;  // [row][pair](cos, sin), the same rows for each axis
@@ -27,6 +29,7 @@ struct bench_turn_loop {
     rope2d_pairing pairing;
     rope2d_element element;
     bool by_tensors; // one tensor after the other, in the place of both token by token
+    uint32_t store;  // bytes of each store past the caches, to multiples of itself; 0: stores as usual
     void (*run)(const struct bench_turn_part *part);
 };
 
@@ -34,6 +37,7 @@ struct bench_turn_list {
     const struct bench_turn_loop *loops;
     uint32_t count;
     bool (*are_here)(void); // whether this processor has what they need; NULL: there are none
+    void (*stream)(void *to, const void *from, size_t bytes); // whole lines, past the caches
 };
 
 // Of each of x86's instruction sets; none elsewhere.
@@ -41,10 +45,16 @@ extern const struct bench_turn_list bench_turns_avx512, bench_turns_avx2;
 // Those that this processor has, of the widest vectors alone; NULL: none.
 const struct bench_turn_list *bench_turns_here(void);
 
-// Of a case: the loops of either pairing, and a grid's rows and table, which a test may fill anew.
+struct bench_turn {
+    const struct bench_turn_loop *loop;
+    bool is_staged; // some tokens at a time into the nearest cache, and from there past the others
+};
+
+// Of a case: ways to turn it, and a grid's rows and table, which a test may fill anew.
 struct bench_turns {
-    const struct bench_turn_loop *loops[2][BENCH_CANDIDATES];
-    uint32_t counts[2];
+    struct bench_turn ways[2][2][BENCH_CANDIDATES]; // [in place][half]
+    uint32_t counts[2][2];
+    uint32_t axes, token_bytes;
     int32_t *rows;
     float *table;
     size_t stride, floats;
@@ -53,8 +63,10 @@ struct bench_turns {
 // False: no memory. Where there are no loops for the case's tower nothing else is there.
 bool bench_turns_create(struct bench_turns *turns, const struct bench_case *what);
 void bench_turns_destroy(struct bench_turns *turns);
-// Turns tokens `begin` to `end` of q and k.
-void bench_turns_run(const struct bench_turns *turns, rope2d_pairing pairing, uint32_t variant,
-                     unsigned char *const tensors[BENCH_TENSORS], uint64_t begin, uint64_t end);
+void bench_turn_name(const struct bench_turn *turn, char *name, size_t size);
+// Turns tokens `begin` to `end` of q and k. What is not in place begins at whole lines.
+void bench_turns_run(const struct bench_turns *turns, const struct bench_turn *turn,
+                     const unsigned char *const from[BENCH_TENSORS], unsigned char *const to[BENCH_TENSORS],
+                     uint64_t begin, uint64_t end);
 
 #endif

@@ -22,21 +22,23 @@ static const int32_t places[] = {0, 1, 2, 3, 4, 5, 6, 7};
 #define UPPER(a, b)     (b)
 #define LOAD_F16(p)     _mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)(const void *)(p)))
 #define STORE_F16(p, v) _mm_storel_epi64((__m128i *)(void *)(p), _mm_cvtps_ph(v, 0))
+#define STREAM_F16      STORE_F16
 #include "bench_turns_tmpl.h"
 
 // Shuffles are of lanes of 128 bits.
-#define WIDTH           8
-#define REAL            __m256
-#define WORDS           __m256i
-#define V(name)         _mm256_##name
-#define T(name)         half_##name
-#define AS_WORDS(v)     _mm256_castps_si256(v)
-#define AS_REAL(w)      _mm256_castsi256_ps(w)
-#define LOAD_WORDS(p)   _mm256_loadu_si256((const __m256i *)(const void *)(p))
-#define LOWER(a, b)     _mm256_permute2f128_ps(a, b, 0x20)
-#define UPPER(a, b)     _mm256_permute2f128_ps(a, b, 0x31)
-#define LOAD_F16(p)     _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(p)))
-#define STORE_F16(p, v) _mm_storeu_si128((__m128i *)(void *)(p), _mm256_cvtps_ph(v, 0))
+#define WIDTH            8
+#define REAL             __m256
+#define WORDS            __m256i
+#define V(name)          _mm256_##name
+#define T(name)          half_##name
+#define AS_WORDS(v)      _mm256_castps_si256(v)
+#define AS_REAL(w)       _mm256_castsi256_ps(w)
+#define LOAD_WORDS(p)    _mm256_loadu_si256((const __m256i *)(const void *)(p))
+#define LOWER(a, b)      _mm256_permute2f128_ps(a, b, 0x20)
+#define UPPER(a, b)      _mm256_permute2f128_ps(a, b, 0x31)
+#define LOAD_F16(p)      _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(p)))
+#define STORE_F16(p, v)  _mm_storeu_si128((__m128i *)(void *)(p), _mm256_cvtps_ph(v, 0))
+#define STREAM_F16(p, v) _mm_stream_si128((__m128i *)(void *)(p), _mm256_cvtps_ph(v, 0))
 #include "bench_turns_tmpl.h"
 
 // Of all steps at once compilers keep what registers have no room for on the stack, where the nearest cache
@@ -51,8 +53,9 @@ FN void both_halves(const struct bench_turn_part *part, struct shape shape) {
     const int pairs = shape.dim / 2, size = size_of(e), n = e == ROPE2D_BF16 ? 16 : 8, steps = pairs / n;
     for (uint64_t token = part->begin; token < part->end; ++token) {
         const struct rows rows = rows_of(part, &shape, token);
-        unsigned char *const q = token_of(part, &shape, 0, token);
-        unsigned char *const k = token_of(part, &shape, part->tensor_count - 1, token);
+        const uint64_t place = place_of(&shape, token);
+        const unsigned char *const q = part->from[0] + place, *const k = part->from[1] + place;
+        unsigned char *const to_q = part->to[0] + place, *const to_k = part->to[1] + place;
         UNROLLED for (int i = 0; i < steps; ++i) {
             const half_entries entries = half_half_entries(&rows, i * n, e);
             const int lo = i * n * size, hi = lo + pairs * size;
@@ -63,8 +66,8 @@ FN void both_halves(const struct bench_turn_part *part, struct shape shape) {
                 BENCH_FETCH(k + hi + shape.ahead);
             }
             const half_step x = half_half_read(q + lo, q + hi, e), y = half_half_read(k + lo, k + hi, e);
-            half_half_write(q + lo, q + hi, x, &entries, e);
-            half_half_write(k + lo, k + hi, y, &entries, e);
+            half_half_write(to_q + lo, to_q + hi, x, &entries, &shape);
+            half_half_write(to_k + lo, to_k + hi, y, &entries, &shape);
         }
     }
 }
@@ -74,8 +77,9 @@ FN void both_pairs(const struct bench_turn_part *part, struct shape shape) {
     const int size = size_of(e), n = e == ROPE2D_BF16 ? 8 : 4, steps = shape.dim / 2 / n;
     for (uint64_t token = part->begin; token < part->end; ++token) {
         const struct rows rows = rows_of(part, &shape, token);
-        unsigned char *const q = token_of(part, &shape, 0, token);
-        unsigned char *const k = token_of(part, &shape, part->tensor_count - 1, token);
+        const uint64_t place = place_of(&shape, token);
+        const unsigned char *const q = part->from[0] + place, *const k = part->from[1] + place;
+        unsigned char *const to_q = part->to[0] + place, *const to_k = part->to[1] + place;
         UNROLLED for (int i = 0; i < steps; ++i) {
             const half_entries entries = half_pair_entries(&rows, i * n, e);
             const int at = i * 2 * n * size;
@@ -83,8 +87,8 @@ FN void both_pairs(const struct bench_turn_part *part, struct shape shape) {
                 BENCH_FETCH(q + at + shape.ahead);
                 BENCH_FETCH(k + at + shape.ahead);
             }
-            half_pair_turn(q + at, &entries, e);
-            half_pair_turn(k + at, &entries, e);
+            half_pair_turn(to_q + at, q + at, &entries, &shape);
+            half_pair_turn(to_k + at, k + at, &entries, &shape);
         }
     }
 }
@@ -112,6 +116,16 @@ LONG_TURNS(dinov3, 12, 64, 2, {16, 32})
 BOTH_TURNS(flux, 24, 128, 3, {8, 36, 64})
 LONG_TURNS(flux, 24, 128, 3, {8, 36, 64})
 BOTH_TURNS(llama4, 16, 88, 2, {22, 44})
+#define BOTH_STREAMS(tower, ...)                                                                             \
+    STREAMS(tower, half, halves, 0, __VA_ARGS__)                                                             \
+    STREAMS(tower, half, halves, 2816, __VA_ARGS__)                                                          \
+    STREAMS(tower, pair, pairs, 0, __VA_ARGS__)                                                              \
+    STREAMS(tower, pair, pairs, 2816, __VA_ARGS__)
+BOTH_STREAMS(qwen2vl, 16, 80, 2, {20, 40})
+BOTH_STREAMS(sam2, 1, 256, 2, {64, 128})
+BOTH_STREAMS(dinov3, 12, 64, 2, {16, 32})
+BOTH_STREAMS(flux, 24, 128, 3, {8, 36, 64})
+BOTH_STREAMS(llama4, 16, 88, 2, {22, 44})
 
 #define BOTH_LISTED(label, tower, name, heads, dim, pairing)                                                 \
     LISTED(label, tower, name, 0, heads, dim, pairing),                                                      \
@@ -122,10 +136,15 @@ BOTH_TURNS(llama4, 16, 88, 2, {22, 44})
 #define LONG_LISTED(tower, heads, dim)                                                                       \
     BOTH_LISTED("AVX2, whole heads", tower, long_pair, heads, dim, ROPE2D_PAIRING_INTERLEAVED)
 #define STEPS_LISTED(more, name, ahead, pairing)                                                             \
-    {"AVX2, step by step" more, 1, 256, pairing, ROPE2D_F32, false, sam2_##name##_F32_##ahead},              \
-        {"AVX2, step by step" more, 1, 256, pairing, ROPE2D_F16, false, sam2_##name##_F16_##ahead}, {        \
-        "AVX2, step by step" more, 1, 256, pairing, ROPE2D_BF16, false, sam2_##name##_BF16_##ahead           \
+    {"AVX2, step by step" more, 1, 256, pairing, ROPE2D_F32, false, 0, sam2_##name##_F32_##ahead},           \
+        {"AVX2, step by step" more, 1, 256, pairing, ROPE2D_F16, false, 0, sam2_##name##_F16_##ahead}, {     \
+        "AVX2, step by step" more, 1, 256, pairing, ROPE2D_BF16, false, 0, sam2_##name##_BF16_##ahead        \
     }
+#define STREAMS_LISTED(tower, heads, dim)                                                                    \
+    STREAMED("AVX2", tower, half, 0, heads, dim, ROPE2D_PAIRING_HALF, 32),                                   \
+        STREAMED("AVX2, fetched ahead", tower, half, 2816, heads, dim, ROPE2D_PAIRING_HALF, 32),             \
+        STREAMED("AVX2", tower, pair, 0, heads, dim, ROPE2D_PAIRING_INTERLEAVED, 32),                        \
+        STREAMED("AVX2, fetched ahead", tower, pair, 2816, heads, dim, ROPE2D_PAIRING_INTERLEAVED, 32)
 
 static const struct bench_turn_loop loops[] = {
     TURNS_LISTED(qwen2vl, 16, 80),
@@ -140,13 +159,18 @@ static const struct bench_turn_loop loops[] = {
     TURNS_LISTED(flux, 24, 128),
     LONG_LISTED(flux, 24, 128),
     TURNS_LISTED(llama4, 16, 88),
+    STREAMS_LISTED(qwen2vl, 16, 80),
+    STREAMS_LISTED(sam2, 1, 256),
+    STREAMS_LISTED(dinov3, 12, 64),
+    STREAMS_LISTED(flux, 24, 128),
+    STREAMS_LISTED(llama4, 16, 88),
 };
 
 static bool are_here(void) {
     return __builtin_cpu_supports("avx2"); // and then F16C; not every compiler knows how to ask for that
 }
 
-const struct bench_turn_list bench_turns_avx2 = {loops, sizeof loops / sizeof *loops, are_here};
+const struct bench_turn_list bench_turns_avx2 = {loops, sizeof loops / sizeof *loops, are_here, stream_out};
 
 #else
 

@@ -25,30 +25,33 @@ static const int32_t lower_halves[] = {0x000000, 0x020002, 0x040004, 0x060006, 0
 #define AS_REAL(w)      _mm_castsi128_ps(w)
 #define LOAD_F16(p)     _mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)(const void *)(p)))
 #define STORE_F16(p, v) _mm_storel_epi64((__m128i *)(void *)(p), _mm_cvtps_ph(v, 0))
+#define STREAM_F16      STORE_F16
 #include "bench_turns_tmpl.h"
 
-#define WIDTH           8
-#define REAL            __m256
-#define WORDS           __m256i
-#define MASK            __mmask8
-#define V(name)         _mm256_##name
-#define T(name)         half_##name
-#define AS_WORDS(v)     _mm256_castps_si256(v)
-#define AS_REAL(w)      _mm256_castsi256_ps(w)
-#define LOAD_F16(p)     _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(p)))
-#define STORE_F16(p, v) _mm_storeu_si128((__m128i *)(void *)(p), _mm256_cvtps_ph(v, 0))
+#define WIDTH            8
+#define REAL             __m256
+#define WORDS            __m256i
+#define MASK             __mmask8
+#define V(name)          _mm256_##name
+#define T(name)          half_##name
+#define AS_WORDS(v)      _mm256_castps_si256(v)
+#define AS_REAL(w)       _mm256_castsi256_ps(w)
+#define LOAD_F16(p)      _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(p)))
+#define STORE_F16(p, v)  _mm_storeu_si128((__m128i *)(void *)(p), _mm256_cvtps_ph(v, 0))
+#define STREAM_F16(p, v) _mm_stream_si128((__m128i *)(void *)(p), _mm256_cvtps_ph(v, 0))
 #include "bench_turns_tmpl.h"
 
-#define WIDTH           16
-#define REAL            __m512
-#define WORDS           __m512i
-#define MASK            __mmask16
-#define V(name)         _mm512_##name
-#define T(name)         full_##name
-#define AS_WORDS(v)     _mm512_castps_si512(v)
-#define AS_REAL(w)      _mm512_castsi512_ps(w)
-#define LOAD_F16(p)     _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(p)))
-#define STORE_F16(p, v) _mm256_storeu_si256((__m256i *)(void *)(p), _mm512_cvtps_ph(v, 0))
+#define WIDTH            16
+#define REAL             __m512
+#define WORDS            __m512i
+#define MASK             __mmask16
+#define V(name)          _mm512_##name
+#define T(name)          full_##name
+#define AS_WORDS(v)      _mm512_castps_si512(v)
+#define AS_REAL(w)       _mm512_castsi512_ps(w)
+#define LOAD_F16(p)      _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(p)))
+#define STORE_F16(p, v)  _mm256_storeu_si256((__m256i *)(void *)(p), _mm512_cvtps_ph(v, 0))
+#define STREAM_F16(p, v) _mm256_stream_si256((__m256i *)(void *)(p), _mm512_cvtps_ph(v, 0))
 #include "bench_turns_tmpl.h"
 
 HALF_TOKENS(halves_32, half, narrow, 8)
@@ -66,12 +69,14 @@ FN void halves_in_order(const struct bench_turn_part *part, struct shape shape) 
         const struct rows rows = rows_of(part, &shape, token);
         UNROLLED for (int i = 0; i < steps; ++i) kept[i] = full_half_entries(&rows, i * n, e);
         for (uint32_t t = 0; t < part->tensor_count; ++t) {
-            unsigned char *const lo = token_of(part, &shape, t, token);
-            unsigned char *const hi = lo + pairs * size;
+            const unsigned char *const lo = part->from[t] + place_of(&shape, token);
+            const unsigned char *const hi = lo + pairs * size;
+            unsigned char *const to = part->to[t] + place_of(&shape, token);
             UNROLLED for (int i = 0; i < steps; ++i) x[i] = full_read(lo + i * n * size, e);
             UNROLLED for (int i = 0; i < steps; ++i) {
                 const int at = i * n * size;
-                full_half_write(lo + at, hi + at, (full_step){x[i], full_read(hi + at, e)}, &kept[i], e);
+                full_half_write(to + at, to + pairs * size + at, (full_step){x[i], full_read(hi + at, e)},
+                                &kept[i], &shape);
             }
         }
     }
@@ -94,12 +99,27 @@ TYPES(llama4, half_64, halves_64, 0, 16, 88, 2, {22, 44})
 TYPES(llama4, pair_32, pairs_32, 0, 16, 88, 2, {22, 44})
 TURN(llama4, pair_64, pairs_64, F32, 0, 16, 88, 2, {22, 44})
 TURN(llama4, pair_64, pairs_64, F16, 0, 16, 88, 2, {22, 44})
+#define ALL_STREAMS(tower, ...)                                                                              \
+    STREAMS(tower, half_32, halves_32, 0, __VA_ARGS__)                                                       \
+    STREAMS(tower, half_64, halves_64, 0, __VA_ARGS__)                                                       \
+    STREAMS(tower, pair_32, pairs_32, 0, __VA_ARGS__)                                                        \
+    STREAMS(tower, pair_64, pairs_64, 0, __VA_ARGS__)
+ALL_STREAMS(qwen2vl, 16, 80, 2, {20, 40})
+ALL_STREAMS(sam2, 1, 256, 2, {64, 128})
+ALL_STREAMS(dinov3, 12, 64, 2, {16, 32})
+ALL_STREAMS(flux, 24, 128, 3, {8, 36, 64})
+STREAMS(llama4, pair_32, pairs_32, 0, 16, 88, 2, {22, 44})
 
 #define ALL_LISTED(tower, ahead, more, heads, dim)                                                           \
     LISTED("AVX-512, 32 bytes" more, tower, half_32, ahead, heads, dim, ROPE2D_PAIRING_HALF),                \
         LISTED("AVX-512, 64 bytes" more, tower, half_64, ahead, heads, dim, ROPE2D_PAIRING_HALF),            \
         LISTED("AVX-512, 32 bytes" more, tower, pair_32, ahead, heads, dim, ROPE2D_PAIRING_INTERLEAVED),     \
         LISTED("AVX-512, 64 bytes" more, tower, pair_64, ahead, heads, dim, ROPE2D_PAIRING_INTERLEAVED)
+#define STREAMS_LISTED(tower, heads, dim)                                                                    \
+    STREAMED("AVX-512, 32 bytes", tower, half_32, 0, heads, dim, ROPE2D_PAIRING_HALF, 32),                   \
+        STREAMED("AVX-512, 64 bytes", tower, half_64, 0, heads, dim, ROPE2D_PAIRING_HALF, 64),               \
+        STREAMED("AVX-512, 32 bytes", tower, pair_32, 0, heads, dim, ROPE2D_PAIRING_INTERLEAVED, 32),        \
+        STREAMED("AVX-512, 64 bytes", tower, pair_64, 0, heads, dim, ROPE2D_PAIRING_INTERLEAVED, 64)
 
 static const struct bench_turn_loop loops[] = {
     ALL_LISTED(qwen2vl, 0, "", 16, 80),
@@ -113,6 +133,11 @@ static const struct bench_turn_loop loops[] = {
     LISTED("AVX-512, 32 bytes", llama4, pair_32, 0, 16, 88, ROPE2D_PAIRING_INTERLEAVED),
     ORDERS("AVX-512, 64 bytes", llama4_pair_64_F32_0, ROPE2D_F32, 16, 88, ROPE2D_PAIRING_INTERLEAVED),
     ORDERS("AVX-512, 64 bytes", llama4_pair_64_F16_0, ROPE2D_F16, 16, 88, ROPE2D_PAIRING_INTERLEAVED),
+    STREAMS_LISTED(qwen2vl, 16, 80),
+    STREAMS_LISTED(sam2, 1, 256),
+    STREAMS_LISTED(dinov3, 12, 64),
+    STREAMS_LISTED(flux, 24, 128),
+    STREAMED("AVX-512, 32 bytes", llama4, pair_32, 0, 16, 88, ROPE2D_PAIRING_INTERLEAVED, 32),
 };
 
 static bool are_here(void) {
@@ -120,7 +145,7 @@ static bool are_here(void) {
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
-const struct bench_turn_list bench_turns_avx512 = {loops, sizeof loops / sizeof *loops, are_here};
+const struct bench_turn_list bench_turns_avx512 = {loops, sizeof loops / sizeof *loops, are_here, stream_out};
 
 #else
 

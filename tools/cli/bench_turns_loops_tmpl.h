@@ -37,16 +37,25 @@ FN int axis_of(const struct rows *rows, int pair) {
 struct shape {
     int heads, dim, axes, ends[3];
     rope2d_element element;
-    int ahead; // bytes to what is asked for with a step; 0: nothing
+    int ahead;    // bytes to what is asked for with a step; 0: nothing
+    bool streams; // stores past the caches
 };
 
 FN int size_of(rope2d_element element) {
     return element == ROPE2D_F32 ? 4 : 2;
 }
 
-FN unsigned char *token_of(const struct bench_turn_part *part, const struct shape *shape, uint32_t tensor,
-                           uint64_t token) {
-    return part->tensors[tensor] + token * (uint64_t)(shape->heads * shape->dim * size_of(shape->element));
+FN uint64_t place_of(const struct shape *shape, uint64_t token) {
+    return token * (uint64_t)(shape->heads * shape->dim * size_of(shape->element));
+}
+
+static inline TARGETED UNSEEN void stream_out(void *to, const void *from, size_t bytes) {
+    for (size_t at = 0; at < bytes; at += BENCH_LINE) {
+        const float *line = (const float *)from + at / sizeof(float);
+        float *out = (float *)to + at / sizeof(float);
+        _mm256_stream_ps(out, _mm256_load_ps(line));
+        _mm256_stream_ps(out + 8, _mm256_load_ps(line + 8));
+    }
 }
 
 FN struct rows rows_of(const struct bench_turn_part *part, const struct shape *shape, uint64_t token) {
@@ -77,28 +86,31 @@ enum { MOST_STEPS = 32 };
             if (overlaps)                                                                                    \
                 kept[steps] = T##_half_entries(&rows, pairs - n, e);                                         \
             for (uint32_t t = 0; t < part->tensor_count; ++t) {                                              \
-                unsigned char *lo = token_of(part, &shape, t, token);                                        \
-                for (int h = 0; h < shape.heads; ++h, lo += shape.dim * size) {                              \
-                    unsigned char *const hi = lo + pairs * size;                                             \
+                const unsigned char *lo = part->from[t] + place_of(&shape, token);                           \
+                unsigned char *to = part->to[t] + place_of(&shape, token);                                   \
+                for (int h = 0; h < shape.heads; ++h, lo += shape.dim * size, to += shape.dim * size) {      \
+                    const unsigned char *const hi = lo + pairs * size;                                       \
+                    unsigned char *const to_hi = to + pairs * size;                                          \
                     UNROLLED for (int i = 0; i < steps - overlaps; ++i) {                                    \
                         const int at = i * n * size;                                                         \
                         if (shape.ahead > 0 && at % BENCH_LINE == 0) {                                       \
                             BENCH_FETCH(lo + at + shape.ahead);                                              \
                             BENCH_FETCH(hi + at + shape.ahead);                                              \
                         }                                                                                    \
-                        T##_half_write(lo + at, hi + at, T##_half_read(lo + at, hi + at, e), &kept[i], e);   \
+                        const T##_step v = T##_half_read(lo + at, hi + at, e);                               \
+                        T##_half_write(to + at, to_hi + at, v, &kept[i], &shape);                            \
                     }                                                                                        \
                     if (has_half) {                                                                          \
                         const int at = steps * n * size;                                                     \
-                        TAIL##_half_write(lo + at, hi + at, TAIL##_half_read(lo + at, hi + at, e), &tail,    \
-                                          e);                                                                \
+                        const TAIL##_step v = TAIL##_half_read(lo + at, hi + at, e);                         \
+                        TAIL##_half_write(to + at, to_hi + at, v, &tail, &shape);                            \
                     }                                                                                        \
                     if (overlaps) {                                                                          \
                         const int at = (steps - 1) * n * size, last = (pairs - n) * size;                    \
                         const T##_step a = T##_half_read(lo + at, hi + at, e);                               \
                         const T##_step b = T##_half_read(lo + last, hi + last, e);                           \
-                        T##_half_write(lo + at, hi + at, a, &kept[steps - 1], e);                            \
-                        T##_half_write(lo + last, hi + last, b, &kept[steps], e);                            \
+                        T##_half_write(to + at, to_hi + at, a, &kept[steps - 1], &shape);                    \
+                        T##_half_write(to + last, to_hi + last, b, &kept[steps], &shape);                    \
                     }                                                                                        \
                 }                                                                                            \
             }                                                                                                \
@@ -135,22 +147,25 @@ FN int blocks_of(int steps, int most) {
                 UNROLLED for (int i = 0; i < steps; ++i) kept[i] = T##_pair_entries(&rows, i * n, e);        \
             }                                                                                                \
             for (uint32_t t = 0; t < part->tensor_count; ++t) {                                              \
-                unsigned char *first = token_of(part, &shape, t, token);                                     \
-                for (int g = 0; g < shape.heads; g += group, first += group * shape.dim * size)              \
+                uint64_t first = place_of(&shape, token);                                                    \
+                for (int g = 0; g < shape.heads; g += group, first += (uint64_t)(group * shape.dim * size))  \
                     UNROLLED for (int b = 0; b < blocks; ++b) {                                              \
                         if (blocks > 1) {                                                                    \
                             UNROLLED for (int i = 0; i < steps; ++i) kept[i] =                               \
                                 T##_pair_entries(&rows, (b * steps + i) * n, e);                             \
                         }                                                                                    \
-                        unsigned char *at = first + b * steps * 2 * n * size;                                \
-                        for (int h = 0; h < group; ++h, at += shape.dim * size) {                            \
+                        const unsigned char *at = part->from[t] + first + b * steps * 2 * n * size;          \
+                        unsigned char *to = part->to[t] + first + b * steps * 2 * n * size;                  \
+                        for (int h = 0; h < group; ++h, at += shape.dim * size, to += shape.dim * size) {    \
                             UNROLLED for (int i = 0; i < steps; ++i) {                                       \
                                 if (shape.ahead > 0 && i * 2 * n * size % BENCH_LINE == 0)                   \
                                     BENCH_FETCH(at + i * 2 * n * size + shape.ahead);                        \
-                                T##_pair_turn(at + i * 2 * n * size, &kept[i], e);                           \
+                                T##_pair_turn(to + i * 2 * n * size, at + i * 2 * n * size, &kept[i],        \
+                                              &shape);                                                       \
                             }                                                                                \
                             if (has_half)                                                                    \
-                                TAIL##_pair_turn(at + steps * 2 * n * size, &tail, e);                       \
+                                TAIL##_pair_turn(to + steps * 2 * n * size, at + steps * 2 * n * size,       \
+                                                 &tail, &shape);                                             \
                         }                                                                                    \
                     }                                                                                        \
             }                                                                                                \
@@ -160,17 +175,38 @@ FN int blocks_of(int steps, int most) {
 #define TURN(tower, name, turn, type, bytes_ahead, ...)                                                      \
     TARGETED UNSEEN static void tower##_##name##_##type##_##bytes_ahead(                                     \
         const struct bench_turn_part *part) {                                                                \
-        turn(part, (struct shape){__VA_ARGS__, ROPE2D_##type, bytes_ahead});                                 \
+        turn(part, (struct shape){__VA_ARGS__, ROPE2D_##type, bytes_ahead, false});                          \
     }
 #define TYPES(tower, name, turn, ahead, ...)                                                                 \
     TURN(tower, name, turn, F32, ahead, __VA_ARGS__)                                                         \
     TURN(tower, name, turn, F16, ahead, __VA_ARGS__)                                                         \
     TURN(tower, name, turn, BF16, ahead, __VA_ARGS__)
 #define ORDERS(label, run, type, heads, dim, pairing)                                                        \
-    {label ", by tokens", heads, dim, pairing, type, false, run}, {                                          \
-        label ", by tensors", heads, dim, pairing, type, true, run                                           \
+    {label ", by tokens", heads, dim, pairing, type, false, 0, run}, {                                       \
+        label ", by tensors", heads, dim, pairing, type, true, 0, run                                        \
     }
 #define LISTED(label, tower, name, ahead, heads, dim, pairing)                                               \
     ORDERS(label, tower##_##name##_F32_##ahead, ROPE2D_F32, heads, dim, pairing),                            \
         ORDERS(label, tower##_##name##_F16_##ahead, ROPE2D_F16, heads, dim, pairing),                        \
         ORDERS(label, tower##_##name##_BF16_##ahead, ROPE2D_BF16, heads, dim, pairing)
+
+// The same past the caches, by stores of so many bytes; one tensor after the other.
+#define STREAM(tower, name, turn, type, bytes_ahead, ...)                                                    \
+    TARGETED UNSEEN static void tower##_##name##_##type##_##bytes_ahead##_streamed(                          \
+        const struct bench_turn_part *part) {                                                                \
+        turn(part, (struct shape){__VA_ARGS__, ROPE2D_##type, bytes_ahead, true});                           \
+        _mm_sfence();                                                                                        \
+    }
+#define STREAMS(tower, name, turn, ahead, ...)                                                               \
+    STREAM(tower, name, turn, F32, ahead, __VA_ARGS__)                                                       \
+    STREAM(tower, name, turn, F16, ahead, __VA_ARGS__)                                                       \
+    STREAM(tower, name, turn, BF16, ahead, __VA_ARGS__)
+#define STREAMED(label, tower, name, ahead, heads, dim, pairing, store)                                      \
+    {label ", streamed", heads, dim,   pairing,                                                              \
+     ROPE2D_F32,         true,  store, tower##_##name##_F32_##ahead##_streamed},                             \
+        {label ", streamed", heads, dim,         pairing,                                                    \
+         ROPE2D_F16,         true,  (store) / 2, tower##_##name##_F16_##ahead##_streamed},                   \
+    {                                                                                                        \
+        label ", streamed", heads, dim, pairing, ROPE2D_BF16, true, store,                                   \
+            tower##_##name##_BF16_##ahead##_streamed                                                         \
+    }

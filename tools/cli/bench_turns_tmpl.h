@@ -7,6 +7,7 @@
 //     T(name)                a name of this width
 //     AS_WORDS(v), AS_REAL(w)
 //     LOAD_F16(p), STORE_F16(p, v)
+//     STREAM_F16(p, v)       past the caches, as `streams` asks for; the address has a store's alignment
 //     MASK                   with HAS_AVX512: one bit for each number
 //     LOAD_WORDS(p)          without
 //     LOWER(a, b)            likewise, of both the lower 128 bits, whose shuffles leave numbers in order
@@ -82,15 +83,20 @@ FN REAL T(read)(const void *p, rope2d_element element) {
     return element == ROPE2D_F16 ? LOAD_F16(p) : T(load)(p);
 }
 
-FN void T(store)(void *p, REAL v) {
-    V(storeu_ps)(p, v);
+FN void T(store)(void *p, REAL v, bool streams) {
+    if (streams)
+        V(stream_ps)(p, v);
+    else
+        V(storeu_ps)(p, v);
 }
 
-FN void T(write)(void *p, REAL v, rope2d_element element) {
-    if (element == ROPE2D_F16)
-        STORE_F16(p, v);
+FN void T(write)(void *p, REAL v, const struct shape *shape) {
+    if (shape->element != ROPE2D_F16)
+        T(store)(p, v, shape->streams);
+    else if (shape->streams)
+        STREAM_F16(p, v);
     else
-        T(store)(p, v);
+        STORE_F16(p, v);
 }
 
 FN REAL T(even)(REAL words) {
@@ -134,25 +140,28 @@ FN T(step) T(half_read)(const unsigned char *lo, const unsigned char *hi, rope2d
 }
 
 FN void T(half_write)(unsigned char *lo, unsigned char *hi, T(step) v, const T(entries) * e,
-                      rope2d_element element) {
-    if (element == ROPE2D_BF16) {
+                      const struct shape *shape) {
+    if (shape->element == ROPE2D_BF16) {
         const REAL x = T(even)(v.x), y = T(even)(v.y), odd_x = T(odd)(v.x), odd_y = T(odd)(v.y);
-        T(store)
-        (lo, T(joined)(T(difference)(e->c, x, e->s, y), T(difference)(e->odd_c, odd_x, e->odd_s, odd_y)));
-        T(store)(hi, T(joined)(T(sum)(e->s, x, e->c, y), T(sum)(e->odd_s, odd_x, e->odd_c, odd_y)));
+        const REAL odd_lo = T(difference)(e->odd_c, odd_x, e->odd_s, odd_y);
+        const REAL odd_hi = T(sum)(e->odd_s, odd_x, e->odd_c, odd_y);
+        T(store)(lo, T(joined)(T(difference)(e->c, x, e->s, y), odd_lo), shape->streams);
+        T(store)(hi, T(joined)(T(sum)(e->s, x, e->c, y), odd_hi), shape->streams);
     } else {
-        T(write)(lo, T(difference)(e->c, v.x, e->s, v.y), element);
-        T(write)(hi, T(sum)(e->s, v.x, e->c, v.y), element);
+        T(write)(lo, T(difference)(e->c, v.x, e->s, v.y), shape);
+        T(write)(hi, T(sum)(e->s, v.x, e->c, v.y), shape);
     }
 }
 
-FN void T(pair_turn)(unsigned char *at, const T(entries) * e, rope2d_element element) {
-    const REAL v = T(read)(at, element);
-    if (element == ROPE2D_BF16) {
+FN void T(pair_turn)(unsigned char *to, const unsigned char *from, const T(entries) * e,
+                     const struct shape *shape) {
+    const REAL v = T(read)(from, shape->element);
+    if (shape->element == ROPE2D_BF16) {
         const REAL x = T(even)(v), y = T(odd)(v);
-        T(store)(at, T(joined)(T(difference)(e->c, x, e->s, y), T(sum)(e->s, x, e->c, y)));
+        const REAL joined = T(joined)(T(difference)(e->c, x, e->s, y), T(sum)(e->s, x, e->c, y));
+        T(store)(to, joined, shape->streams);
     } else {
-        T(write)(at, V(add_ps)(V(mul_ps)(v, e->c), V(mul_ps)(V(permute_ps)(v, 0xb1), e->s)), element);
+        T(write)(to, V(add_ps)(V(mul_ps)(v, e->c), V(mul_ps)(V(permute_ps)(v, 0xb1), e->s)), shape);
     }
 }
 
@@ -169,3 +178,4 @@ FN void T(pair_turn)(unsigned char *at, const T(entries) * e, rope2d_element ele
 #undef AS_REAL
 #undef LOAD_F16
 #undef STORE_F16
+#undef STREAM_F16
