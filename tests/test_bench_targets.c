@@ -132,6 +132,8 @@ static void check_growth(struct bench_group *groups, const struct bench_results 
     set_limit(&groups[1], 1);
     judge(results, targets);
     CHECK(growth->is_met && growth->rows == 1, "5 %% more is constant: %g", growth->worst);
+    CHECK(strstr(growth->where, "from 1024 tokens to 1048576; of time alone 0.05"), "between which sizes: %s",
+          growth->where);
     CHECK(growth->reached == 0, "a limit that becomes faster does not grow by %g", growth->reached);
     set_limit(&groups[1], 1024 * 1.25);
     judge(results, targets);

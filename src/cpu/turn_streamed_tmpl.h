@@ -10,8 +10,10 @@
 
 #if HEADS == 2
 #define FOR_HEADS(first, second) first second
+#define HEADS_OF(left)           ((left) > 1 ? 2 : 1)
 #else
 #define FOR_HEADS(first, second) first
+#define HEADS_OF(left)           1
 #endif
 
 TURN_FN static void NAME(const rope2d_turn *turn) {
@@ -25,7 +27,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
         unsigned char *head_out = outer_out;
         for (uint32_t i = 0; i < turn->steps; i++)
             entries[i] = SPLIT(*table++);
-        for (uint32_t left = turn->inner; left > 0; left -= left > 1 ? HEADS : 1) {
+        for (uint32_t left = turn->inner; left > 0; left -= HEADS_OF(left)) {
             const ENTRY *entry = entries;
             // A last head without a second is both.
             FOR_HEADS(, const ptrdiff_t other_in = left > 1 ? turn->in_inner : 0;)
@@ -61,6 +63,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 }
 
 #undef FOR_HEADS
+#undef HEADS_OF
 #undef HEADS
 #undef PAIRS
 #undef NAME

@@ -184,7 +184,7 @@ static int run(int argc, char **argv) {
          "sam2 with 1,024 and 1,048,576 tokens with --quick as\nwell, in place; the latter takes 4 GiB of "
          "memory",
          .flag = &words.growth},
-        {"kernels", NULL, "every kernel that the CPU's processor has as well, in\nplace, with --full always",
+        {"kernels", NULL, "every kernel that the CPU's processor has as\nwell, with --full always",
          .flag = &words.kernels},
         {"json", "FILE", "write every number there", .text = &words.json},
         {"plot", "FILE", "draw GB/s against size there: .svg or .png (needs\nmatplotlib)",

@@ -6,7 +6,7 @@
 #include "cpu/turn.h"
 
 // Tokens of 16 x 80. 1 x 256 has a fifth of their bytes in each, 24 x 128 more than twice as many.
-enum { CACHED_TOKENS = 64, MEMORY_TOKENS = 4096, FEW_TIMES = 4, LENGTHS_PART = 2 };
+enum { CACHED_TOKENS = 64, MEMORY_TOKENS = 4096, FEW_TIMES = 4, LONG_PART = 2 };
 enum { QWEN2VL, SAM2, FLUX = 3 };
 
 const struct rope2d_turn_kernel *bench_kernel_at(uint32_t index) {
@@ -18,14 +18,14 @@ const struct rope2d_turn_kernel *bench_kernel_at(uint32_t index) {
 }
 
 void bench_kernel_case(const struct rope2d_turn_kernel *kernel, int which, struct bench_case *what) {
-    const bool has_lengths = kernel->lengths != 0;
+    const bool is_long = kernel->lengths != 0 || kernel->streams;
     *what = (struct bench_case){
         // Whose pairs suit it.
         .tower = &bench_towers[kernel->is_few ? SAM2
-                               : has_lengths  ? FLUX
+                               : is_long      ? FLUX
                                               : QWEN2VL],
         .tokens = (which ? MEMORY_TOKENS : CACHED_TOKENS) * (kernel->is_few ? FEW_TIMES : 1) /
-                  (has_lengths ? LENGTHS_PART : 1),
+                  (is_long ? LONG_PART : 1),
         .element = (rope2d_element)kernel->element,
         .threads = 1,
         .in_cache = which == 0,

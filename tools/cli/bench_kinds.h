@@ -40,8 +40,8 @@ static inline bool bench_is_in_place(enum bench_move move) {
            move == BENCH_TURN_HALF;
 }
 
-// Of `shapes` each that a kernel has, how many variants: f16's limits have all of them once more. None
-// exchanges neighbours, since a lane has both of a pair, and none is a tower's own turn.
+// Of `shapes` each that a kernel has, how many variants: f16's limits have all of them once more. None is a
+// tower's own turn.
 static inline uint32_t bench_kind_variants(const struct bench_engine *engine, enum bench_move move,
                                            uint32_t shapes) {
     bool has_two = bench_is_limit(move) && engine->what->element == ROPE2D_F16;

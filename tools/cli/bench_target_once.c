@@ -121,18 +121,28 @@ static const struct bench_row *find_row(const struct bench_group *group, const s
 // and the next a shared machine may change its speed by half.
 struct growth {
     double least, most, limit_least, limit_most;
-    uint64_t fewest, greatest; // tokens
+    uint64_t least_tokens, most_tokens; // there
+    double alone_least, alone_most;     // of seconds, beside nothing
+    uint64_t fewest, greatest;          // tokens
 };
 
-static void take(struct growth *growth, double time, double limit) {
+static void take(struct growth *growth, uint64_t tokens, double time, double limit, double alone) {
     if (growth->least <= 0 || time < growth->least) {
         growth->least = time;
         growth->limit_least = limit;
+        growth->least_tokens = tokens;
     }
     if (time > growth->most) {
         growth->most = time;
         growth->limit_most = limit;
+        growth->most_tokens = tokens;
     }
+    if (growth->alone_least <= 0 || alone < growth->alone_least)
+        growth->alone_least = alone;
+    if (alone > growth->alone_most)
+        growth->alone_most = alone;
+    growth->fewest = growth->fewest < tokens ? growth->fewest : tokens;
+    growth->greatest = growth->greatest > tokens ? growth->greatest : tokens;
 }
 
 static double growth_of(double least, double most) {
@@ -149,9 +159,8 @@ static struct growth collect(const struct bench_results *results, const struct b
         uint64_t tokens = other->what.tokens;
         if (!row || row->of[BENCH_SCALE] <= 0)
             continue;
-        take(&growth, 1 / row->of[BENCH_SCALE], row->of[limit] / row->of[BENCH_SCALE]);
-        growth.fewest = growth.fewest < tokens ? growth.fewest : tokens;
-        growth.greatest = growth.greatest > tokens ? growth.greatest : tokens;
+        take(&growth, tokens, 1 / row->of[BENCH_SCALE], row->of[limit] / row->of[BENCH_SCALE],
+             bench_counted(&row->timing)->median / (double)tokens);
     }
     return growth;
 }
@@ -166,10 +175,15 @@ static void judge_growth(const struct growth *growth, const struct bench_group *
     char where[160];
     if (growth->fewest > 1024 || growth->greatest < 1 << 20)
         return;
-    snprintf(where, sizeof where, "%s, %u thread%s: %s, %s, %s, %s", group->device, group->what.threads,
-             group->what.threads == 1 ? "" : "s", group->what.tower->name,
-             bench_element_names[group->what.element], bench_pairing_names[row->pairing],
-             row->in_place ? "in place" : "out of place");
+    char threads[24] = "";
+    if (group->what.threads)
+        snprintf(threads, sizeof threads, ", %u thread%s", group->what.threads,
+                 group->what.threads > 1 ? "s" : "");
+    snprintf(where, sizeof where,
+             "%s%s: %s, %s, %s, %s, from %" PRIu64 " tokens to %" PRIu64 "; of time alone %.2g",
+             group->device, threads, group->what.tower->name, bench_element_names[group->what.element],
+             bench_pairing_names[row->pairing], row->in_place ? "in place" : "out of place",
+             growth->least_tokens, growth->most_tokens, growth_of(growth->alone_least, growth->alone_most));
     bool is_known =
         is_limit(growth->limit_least, growth->least) && is_limit(growth->limit_most, growth->most);
     bench_account_add(account, growth_of(growth->least, growth->most),

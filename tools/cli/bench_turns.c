@@ -20,12 +20,6 @@ const struct bench_turn_list *bench_turns_here(void) {
     return NULL;
 }
 
-// Whether what a loop stores past the caches lies as such stores want it.
-static bool is_aligned(const struct bench_turn_loop *loop, uint32_t element_size) {
-    uint32_t run = loop->pairing == ROPE2D_PAIRING_HALF ? loop->head_dim / 2 : loop->head_dim;
-    return loop->store == 0 || run * element_size % loop->store == 0;
-}
-
 static void take(struct bench_turns *turns, int in_place, const struct bench_turn_loop *loop,
                  bool is_staged) {
     const int is_half = loop->pairing == ROPE2D_PAIRING_HALF;
@@ -37,17 +31,16 @@ static void take(struct bench_turns *turns, int in_place, const struct bench_tur
 static void take_loops(struct bench_turns *turns, const struct bench_case *what) {
     const struct bench_tower *tower = what->tower;
     const struct bench_turn_list *list = tower->form == BENCH_AXIAL ? bench_turns_here() : NULL;
-    const uint32_t size = what->element == ROPE2D_F32 ? 4 : 2;
     for (uint32_t i = 0; list && i < list->count; ++i) {
         const struct bench_turn_loop *loop = &list->loops[i];
         if (loop->heads != tower->heads || loop->head_dim != tower->head_dim ||
-            loop->element != what->element || !is_aligned(loop, size))
+            loop->element != what->element)
             continue;
         take(turns, 0, loop, false);
-        if (loop->store == 0) {
-            take(turns, 0, loop, true);
+        if (loop->store == 0)
             take(turns, 1, loop, false);
-        }
+        if (loop->store == 0 && turns->token_bytes <= MOST_TOKEN_BYTES)
+            take(turns, 0, loop, true);
     }
 }
 
@@ -67,11 +60,11 @@ bool bench_turns_create(struct bench_turns *turns, const struct bench_case *what
     const uint64_t columns = bench_columns_of(what->tokens);
     void *memory = NULL;
     *turns = (struct bench_turns){0};
+    turns->axes = tower->axes;
+    turns->token_bytes = tower->heads * tower->head_dim * (what->element == ROPE2D_F32 ? 4 : 2);
     take_loops(turns, what);
     if (turns->counts[1][0] + turns->counts[1][1] == 0)
         return true;
-    turns->axes = tower->axes;
-    turns->token_bytes = tower->heads * tower->head_dim * (what->element == ROPE2D_F32 ? 4 : 2);
     turns->stride = (tower->head_dim + FLOATS_OF_LINE - 1) / FLOATS_OF_LINE * FLOATS_OF_LINE;
     turns->floats = turns->stride * columns;
     turns->rows = malloc((size_t)what->tokens * tower->axes * sizeof *turns->rows);
@@ -116,6 +109,7 @@ static void run_stage(const struct bench_turns *turns, const struct bench_turn_l
         for (uint32_t t = 0; t < part.tensor_count; ++t)
             bench_turns_here()->stream(all->to[t] + token * bytes, stage[t], (size_t)(count * bytes));
     }
+    bench_turns_here()->stream_end();
 }
 
 void bench_turns_run(const struct bench_turns *turns, const struct bench_turn *turn,

@@ -29,7 +29,7 @@ struct bench_turn_loop {
     rope2d_pairing pairing;
     rope2d_element element;
     bool by_tensors; // one tensor after the other, in the place of both token by token
-    uint32_t store;  // bytes of each store past the caches, to multiples of itself; 0: stores as usual
+    uint32_t store;  // bytes of each store past the caches, to multiples of that; 0: stores as usual
     void (*run)(const struct bench_turn_part *part);
 };
 
@@ -38,6 +38,7 @@ struct bench_turn_list {
     uint32_t count;
     bool (*are_here)(void); // whether this processor has what they need; NULL: there are none
     void (*stream)(void *to, const void *from, size_t bytes); // whole lines, past the caches
+    void (*stream_end)(void); // before another thread may see what was streamed
 };
 
 // Of each of x86's instruction sets; none elsewhere.

@@ -116,16 +116,25 @@ LONG_TURNS(dinov3, 12, 64, 2, {16, 32})
 BOTH_TURNS(flux, 24, 128, 3, {8, 36, 64})
 LONG_TURNS(flux, 24, 128, 3, {8, 36, 64})
 BOTH_TURNS(llama4, 16, 88, 2, {22, 44})
-#define BOTH_STREAMS(tower, ...)                                                                             \
-    STREAMS(tower, half, halves, 0, __VA_ARGS__)                                                             \
-    STREAMS(tower, half, halves, 2816, __VA_ARGS__)                                                          \
-    STREAMS(tower, pair, pairs, 0, __VA_ARGS__)                                                              \
-    STREAMS(tower, pair, pairs, 2816, __VA_ARGS__)
-BOTH_STREAMS(qwen2vl, 16, 80, 2, {20, 40})
-BOTH_STREAMS(sam2, 1, 256, 2, {64, 128})
-BOTH_STREAMS(dinov3, 12, 64, 2, {16, 32})
-BOTH_STREAMS(flux, 24, 128, 3, {8, 36, 64})
-BOTH_STREAMS(llama4, 16, 88, 2, {22, 44})
+// Of rows whose halves, or heads, are whole vectors.
+#define BOTH_STREAMS(tower, name, turn, type, ...)                                                           \
+    STREAM(tower, name, turn, type, 0, __VA_ARGS__)                                                          \
+    STREAM(tower, name, turn, type, 2816, __VA_ARGS__)
+#define ALL_STREAMS(tower, name, turn, ...)                                                                  \
+    BOTH_STREAMS(tower, name, turn, F32, __VA_ARGS__)                                                        \
+    BOTH_STREAMS(tower, name, turn, F16, __VA_ARGS__)                                                        \
+    BOTH_STREAMS(tower, name, turn, BF16, __VA_ARGS__)
+BOTH_STREAMS(qwen2vl, half, halves, F32, 16, 80, 2, {20, 40})
+BOTH_STREAMS(qwen2vl, half, halves, F16, 16, 80, 2, {20, 40})
+ALL_STREAMS(qwen2vl, pair, pairs, 16, 80, 2, {20, 40})
+ALL_STREAMS(sam2, half, halves, 1, 256, 2, {64, 128})
+ALL_STREAMS(sam2, pair, pairs, 1, 256, 2, {64, 128})
+ALL_STREAMS(dinov3, half, halves, 12, 64, 2, {16, 32})
+ALL_STREAMS(dinov3, pair, pairs, 12, 64, 2, {16, 32})
+ALL_STREAMS(flux, half, halves, 24, 128, 3, {8, 36, 64})
+ALL_STREAMS(flux, pair, pairs, 24, 128, 3, {8, 36, 64})
+BOTH_STREAMS(llama4, pair, pairs, F32, 16, 88, 2, {22, 44})
+BOTH_STREAMS(llama4, pair, pairs, F16, 16, 88, 2, {22, 44})
 
 #define BOTH_LISTED(label, tower, name, heads, dim, pairing)                                                 \
     LISTED(label, tower, name, 0, heads, dim, pairing),                                                      \
@@ -140,11 +149,13 @@ BOTH_STREAMS(llama4, 16, 88, 2, {22, 44})
         {"AVX2, step by step" more, 1, 256, pairing, ROPE2D_F16, false, 0, sam2_##name##_F16_##ahead}, {     \
         "AVX2, step by step" more, 1, 256, pairing, ROPE2D_BF16, false, 0, sam2_##name##_BF16_##ahead        \
     }
-#define STREAMS_LISTED(tower, heads, dim)                                                                    \
-    STREAMED("AVX2", tower, half, 0, heads, dim, ROPE2D_PAIRING_HALF, 32),                                   \
-        STREAMED("AVX2, fetched ahead", tower, half, 2816, heads, dim, ROPE2D_PAIRING_HALF, 32),             \
-        STREAMED("AVX2", tower, pair, 0, heads, dim, ROPE2D_PAIRING_INTERLEAVED, 32),                        \
-        STREAMED("AVX2, fetched ahead", tower, pair, 2816, heads, dim, ROPE2D_PAIRING_INTERLEAVED, 32)
+#define STREAMS_LISTED(tower, name, type, heads, dim, pairing, store)                                        \
+    STREAMED("AVX2", tower, name, type, 0, heads, dim, pairing, store),                                      \
+        STREAMED("AVX2, fetched ahead", tower, name, type, 2816, heads, dim, pairing, store)
+#define TYPES_STREAMED(tower, name, heads, dim, pairing)                                                     \
+    STREAMS_LISTED(tower, name, F32, heads, dim, pairing, 32),                                               \
+        STREAMS_LISTED(tower, name, F16, heads, dim, pairing, 16),                                           \
+        STREAMS_LISTED(tower, name, BF16, heads, dim, pairing, 32)
 
 static const struct bench_turn_loop loops[] = {
     TURNS_LISTED(qwen2vl, 16, 80),
@@ -159,18 +170,25 @@ static const struct bench_turn_loop loops[] = {
     TURNS_LISTED(flux, 24, 128),
     LONG_LISTED(flux, 24, 128),
     TURNS_LISTED(llama4, 16, 88),
-    STREAMS_LISTED(qwen2vl, 16, 80),
-    STREAMS_LISTED(sam2, 1, 256),
-    STREAMS_LISTED(dinov3, 12, 64),
-    STREAMS_LISTED(flux, 24, 128),
-    STREAMS_LISTED(llama4, 16, 88),
+    STREAMS_LISTED(qwen2vl, half, F32, 16, 80, ROPE2D_PAIRING_HALF, 32),
+    STREAMS_LISTED(qwen2vl, half, F16, 16, 80, ROPE2D_PAIRING_HALF, 16),
+    TYPES_STREAMED(qwen2vl, pair, 16, 80, ROPE2D_PAIRING_INTERLEAVED),
+    TYPES_STREAMED(sam2, half, 1, 256, ROPE2D_PAIRING_HALF),
+    TYPES_STREAMED(sam2, pair, 1, 256, ROPE2D_PAIRING_INTERLEAVED),
+    TYPES_STREAMED(dinov3, half, 12, 64, ROPE2D_PAIRING_HALF),
+    TYPES_STREAMED(dinov3, pair, 12, 64, ROPE2D_PAIRING_INTERLEAVED),
+    TYPES_STREAMED(flux, half, 24, 128, ROPE2D_PAIRING_HALF),
+    TYPES_STREAMED(flux, pair, 24, 128, ROPE2D_PAIRING_INTERLEAVED),
+    STREAMS_LISTED(llama4, pair, F32, 16, 88, ROPE2D_PAIRING_INTERLEAVED, 32),
+    STREAMS_LISTED(llama4, pair, F16, 16, 88, ROPE2D_PAIRING_INTERLEAVED, 16),
 };
 
 static bool are_here(void) {
     return __builtin_cpu_supports("avx2"); // and then F16C; not every compiler knows how to ask for that
 }
 
-const struct bench_turn_list bench_turns_avx2 = {loops, sizeof loops / sizeof *loops, are_here, stream_out};
+const struct bench_turn_list bench_turns_avx2 = {loops, sizeof loops / sizeof *loops, are_here, stream_out,
+                                                 stream_end};
 
 #else
 

@@ -99,27 +99,49 @@ TYPES(llama4, half_64, halves_64, 0, 16, 88, 2, {22, 44})
 TYPES(llama4, pair_32, pairs_32, 0, 16, 88, 2, {22, 44})
 TURN(llama4, pair_64, pairs_64, F32, 0, 16, 88, 2, {22, 44})
 TURN(llama4, pair_64, pairs_64, F16, 0, 16, 88, 2, {22, 44})
-#define ALL_STREAMS(tower, ...)                                                                              \
-    STREAMS(tower, half_32, halves_32, 0, __VA_ARGS__)                                                       \
-    STREAMS(tower, half_64, halves_64, 0, __VA_ARGS__)                                                       \
-    STREAMS(tower, pair_32, pairs_32, 0, __VA_ARGS__)                                                        \
-    STREAMS(tower, pair_64, pairs_64, 0, __VA_ARGS__)
-ALL_STREAMS(qwen2vl, 16, 80, 2, {20, 40})
-ALL_STREAMS(sam2, 1, 256, 2, {64, 128})
-ALL_STREAMS(dinov3, 12, 64, 2, {16, 32})
-ALL_STREAMS(flux, 24, 128, 3, {8, 36, 64})
-STREAMS(llama4, pair_32, pairs_32, 0, 16, 88, 2, {22, 44})
+// Of rows whose halves, or heads, are whole vectors.
+#define ALL_STREAMS(tower, name, turn, ...)                                                                  \
+    STREAM(tower, name, turn, F32, 0, __VA_ARGS__)                                                           \
+    STREAM(tower, name, turn, F16, 0, __VA_ARGS__)                                                           \
+    STREAM(tower, name, turn, BF16, 0, __VA_ARGS__)
+#define WIDTHS_STREAMS(tower, ...)                                                                           \
+    ALL_STREAMS(tower, half_32, halves_32, __VA_ARGS__)                                                      \
+    ALL_STREAMS(tower, half_64, halves_64, __VA_ARGS__)                                                      \
+    ALL_STREAMS(tower, pair_32, pairs_32, __VA_ARGS__)                                                       \
+    ALL_STREAMS(tower, pair_64, pairs_64, __VA_ARGS__)
+STREAM(qwen2vl, half_32, halves_32, F32, 0, 16, 80, 2, {20, 40})
+STREAM(qwen2vl, half_32, halves_32, F16, 0, 16, 80, 2, {20, 40})
+ALL_STREAMS(qwen2vl, pair_32, pairs_32, 16, 80, 2, {20, 40})
+STREAM(qwen2vl, pair_64, pairs_64, F32, 0, 16, 80, 2, {20, 40})
+STREAM(qwen2vl, pair_64, pairs_64, F16, 0, 16, 80, 2, {20, 40})
+WIDTHS_STREAMS(sam2, 1, 256, 2, {64, 128})
+WIDTHS_STREAMS(dinov3, 12, 64, 2, {16, 32})
+WIDTHS_STREAMS(flux, 24, 128, 3, {8, 36, 64})
+STREAM(llama4, pair_32, pairs_32, F32, 0, 16, 88, 2, {22, 44})
+STREAM(llama4, pair_32, pairs_32, F16, 0, 16, 88, 2, {22, 44})
 
 #define ALL_LISTED(tower, ahead, more, heads, dim)                                                           \
     LISTED("AVX-512, 32 bytes" more, tower, half_32, ahead, heads, dim, ROPE2D_PAIRING_HALF),                \
         LISTED("AVX-512, 64 bytes" more, tower, half_64, ahead, heads, dim, ROPE2D_PAIRING_HALF),            \
         LISTED("AVX-512, 32 bytes" more, tower, pair_32, ahead, heads, dim, ROPE2D_PAIRING_INTERLEAVED),     \
         LISTED("AVX-512, 64 bytes" more, tower, pair_64, ahead, heads, dim, ROPE2D_PAIRING_INTERLEAVED)
-#define STREAMS_LISTED(tower, heads, dim)                                                                    \
-    STREAMED("AVX-512, 32 bytes", tower, half_32, 0, heads, dim, ROPE2D_PAIRING_HALF, 32),                   \
-        STREAMED("AVX-512, 64 bytes", tower, half_64, 0, heads, dim, ROPE2D_PAIRING_HALF, 64),               \
-        STREAMED("AVX-512, 32 bytes", tower, pair_32, 0, heads, dim, ROPE2D_PAIRING_INTERLEAVED, 32),        \
-        STREAMED("AVX-512, 64 bytes", tower, pair_64, 0, heads, dim, ROPE2D_PAIRING_INTERLEAVED, 64)
+#define STREAMED_32(tower, name, type, heads, dim, pairing, store)                                           \
+    STREAMED("AVX-512, 32 bytes", tower, name, type, 0, heads, dim, pairing, store)
+#define STREAMED_64(tower, name, type, heads, dim, pairing, store)                                           \
+    STREAMED("AVX-512, 64 bytes", tower, name, type, 0, heads, dim, pairing, store)
+#define TYPES_32(tower, name, heads, dim, pairing)                                                           \
+    STREAMED_32(tower, name, F32, heads, dim, pairing, 32),                                                  \
+        STREAMED_32(tower, name, F16, heads, dim, pairing, 16),                                              \
+        STREAMED_32(tower, name, BF16, heads, dim, pairing, 32)
+#define TYPES_64(tower, name, heads, dim, pairing)                                                           \
+    STREAMED_64(tower, name, F32, heads, dim, pairing, 64),                                                  \
+        STREAMED_64(tower, name, F16, heads, dim, pairing, 32),                                              \
+        STREAMED_64(tower, name, BF16, heads, dim, pairing, 64)
+#define WIDTHS_STREAMED(tower, heads, dim)                                                                   \
+    TYPES_32(tower, half_32, heads, dim, ROPE2D_PAIRING_HALF),                                               \
+        TYPES_64(tower, half_64, heads, dim, ROPE2D_PAIRING_HALF),                                           \
+        TYPES_32(tower, pair_32, heads, dim, ROPE2D_PAIRING_INTERLEAVED),                                    \
+        TYPES_64(tower, pair_64, heads, dim, ROPE2D_PAIRING_INTERLEAVED)
 
 static const struct bench_turn_loop loops[] = {
     ALL_LISTED(qwen2vl, 0, "", 16, 80),
@@ -133,11 +155,16 @@ static const struct bench_turn_loop loops[] = {
     LISTED("AVX-512, 32 bytes", llama4, pair_32, 0, 16, 88, ROPE2D_PAIRING_INTERLEAVED),
     ORDERS("AVX-512, 64 bytes", llama4_pair_64_F32_0, ROPE2D_F32, 16, 88, ROPE2D_PAIRING_INTERLEAVED),
     ORDERS("AVX-512, 64 bytes", llama4_pair_64_F16_0, ROPE2D_F16, 16, 88, ROPE2D_PAIRING_INTERLEAVED),
-    STREAMS_LISTED(qwen2vl, 16, 80),
-    STREAMS_LISTED(sam2, 1, 256),
-    STREAMS_LISTED(dinov3, 12, 64),
-    STREAMS_LISTED(flux, 24, 128),
-    STREAMED("AVX-512, 32 bytes", llama4, pair_32, 0, 16, 88, ROPE2D_PAIRING_INTERLEAVED, 32),
+    STREAMED_32(qwen2vl, half_32, F32, 16, 80, ROPE2D_PAIRING_HALF, 32),
+    STREAMED_32(qwen2vl, half_32, F16, 16, 80, ROPE2D_PAIRING_HALF, 16),
+    TYPES_32(qwen2vl, pair_32, 16, 80, ROPE2D_PAIRING_INTERLEAVED),
+    STREAMED_64(qwen2vl, pair_64, F32, 16, 80, ROPE2D_PAIRING_INTERLEAVED, 64),
+    STREAMED_64(qwen2vl, pair_64, F16, 16, 80, ROPE2D_PAIRING_INTERLEAVED, 32),
+    WIDTHS_STREAMED(sam2, 1, 256),
+    WIDTHS_STREAMED(dinov3, 12, 64),
+    WIDTHS_STREAMED(flux, 24, 128),
+    STREAMED_32(llama4, pair_32, F32, 16, 88, ROPE2D_PAIRING_INTERLEAVED, 32),
+    STREAMED_32(llama4, pair_32, F16, 16, 88, ROPE2D_PAIRING_INTERLEAVED, 16),
 };
 
 static bool are_here(void) {
@@ -145,7 +172,8 @@ static bool are_here(void) {
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
-const struct bench_turn_list bench_turns_avx512 = {loops, sizeof loops / sizeof *loops, are_here, stream_out};
+const struct bench_turn_list bench_turns_avx512 = {loops, sizeof loops / sizeof *loops, are_here, stream_out,
+                                                   stream_end};
 
 #else
 

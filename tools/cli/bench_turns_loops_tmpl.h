@@ -3,8 +3,7 @@
 // The loops of bench_turns.h for one instruction set. The file that includes this defines
 //
 //     TARGETED      how a function of the instruction set begins
-//     HAS_AVX512    0 or 1: which constants bench_turns_tmpl.h wants, signs and evens and lower_halves, or
-//     signs
+//     HAS_AVX512    0 or 1: which constants bench_turns_tmpl.h wants: signs, evens and lower_halves, or signs
 //                   and places
 //
 // then includes this for what a token's rows are, bench_turns_tmpl.h for each width, and makes of the macros
@@ -49,13 +48,17 @@ FN uint64_t place_of(const struct shape *shape, uint64_t token) {
     return token * (uint64_t)(shape->heads * shape->dim * size_of(shape->element));
 }
 
-static inline TARGETED UNSEEN void stream_out(void *to, const void *from, size_t bytes) {
+TARGETED UNSEEN static void stream_out(void *to, const void *from, size_t bytes) {
     for (size_t at = 0; at < bytes; at += BENCH_LINE) {
         const float *line = (const float *)from + at / sizeof(float);
         float *out = (float *)to + at / sizeof(float);
         _mm256_stream_ps(out, _mm256_load_ps(line));
         _mm256_stream_ps(out + 8, _mm256_load_ps(line + 8));
     }
+}
+
+TARGETED UNSEEN static void stream_end(void) {
+    _mm_sfence();
 }
 
 FN struct rows rows_of(const struct bench_turn_part *part, const struct shape *shape, uint64_t token) {
@@ -197,16 +200,8 @@ FN int blocks_of(int steps, int most) {
         turn(part, (struct shape){__VA_ARGS__, ROPE2D_##type, bytes_ahead, true});                           \
         _mm_sfence();                                                                                        \
     }
-#define STREAMS(tower, name, turn, ahead, ...)                                                               \
-    STREAM(tower, name, turn, F32, ahead, __VA_ARGS__)                                                       \
-    STREAM(tower, name, turn, F16, ahead, __VA_ARGS__)                                                       \
-    STREAM(tower, name, turn, BF16, ahead, __VA_ARGS__)
-#define STREAMED(label, tower, name, ahead, heads, dim, pairing, store)                                      \
-    {label ", streamed", heads, dim,   pairing,                                                              \
-     ROPE2D_F32,         true,  store, tower##_##name##_F32_##ahead##_streamed},                             \
-        {label ", streamed", heads, dim,         pairing,                                                    \
-         ROPE2D_F16,         true,  (store) / 2, tower##_##name##_F16_##ahead##_streamed},                   \
+#define STREAMED(label, tower, name, type, ahead, heads, dim, pairing, store)                                \
     {                                                                                                        \
-        label ", streamed", heads, dim, pairing, ROPE2D_BF16, true, store,                                   \
-            tower##_##name##_BF16_##ahead##_streamed                                                         \
+        label ", streamed", heads, dim, pairing, ROPE2D_##type, true, store,                                 \
+            tower##_##name##_##type##_##ahead##_streamed                                                     \
     }
