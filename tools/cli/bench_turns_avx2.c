@@ -10,19 +10,19 @@
 static const float signs[] = {-0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f};
 static const int32_t places[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
-#define WIDTH           4
-#define REAL            __m128
-#define WORDS           __m128i
-#define V(name)         _mm_##name
-#define T(name)         narrow_##name
-#define AS_WORDS(v)     _mm_castps_si128(v)
-#define AS_REAL(w)      _mm_castsi128_ps(w)
-#define LOAD_WORDS(p)   _mm_loadu_si128((const __m128i *)(const void *)(p))
-#define LOWER(a, b)     (a)
-#define UPPER(a, b)     (b)
-#define LOAD_F16(p)     _mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)(const void *)(p)))
-#define STORE_F16(p, v) _mm_storel_epi64((__m128i *)(void *)(p), _mm_cvtps_ph(v, 0))
-#define STREAM_F16      STORE_F16
+#define WIDTH            4
+#define REAL             __m128
+#define WORDS            __m128i
+#define V(name)          _mm_##name
+#define T(name)          narrow_##name
+#define AS_WORDS(v)      _mm_castps_si128(v)
+#define AS_REAL(w)       _mm_castsi128_ps(w)
+#define LOAD_WORDS(p)    _mm_loadu_si128((const __m128i *)(const void *)(p))
+#define LOWER(a, b)      (a)
+#define UPPER(a, b)      (b)
+#define LOAD_F16(p)      _mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)(const void *)(p)))
+#define STORE_F16(p, v)  _mm_storel_epi64((__m128i *)(void *)(p), _mm_cvtps_ph(v, 0))
+#define STREAM_F16(p, v) _mm_stream_si64((long long *)(void *)(p), _mm_cvtsi128_si64(_mm_cvtps_ph(v, 0)))
 #include "bench_turns_tmpl.h"
 
 // Shuffles are of lanes of 128 bits.
