@@ -31,7 +31,6 @@ static const char sources[] =
     "\0naver-ai/rope-vit models/vit_rope.py ce85c2e56c5f"
     "\0lucidrains/rotary-embedding-torch rotary_embedding_torch/rotary_embedding_torch.py 8bb4643d1c29"
     "\0" TRANSFORMERS("qwen2_vl/modeling_qwen2_vl.py") "\0" TRANSFORMERS("qwen3_vl/modeling_qwen3_vl.py");
-enum { SOURCES = 6 };
 
 static const struct preset_texts {
 #define ROW(model, words, ...) char model[sizeof(words)];
@@ -56,5 +55,5 @@ const char *rope2d_preset_row_name(const preset_row *row) {
 
 const char *rope2d_preset_source(const char *source) {
     const uint32_t number = (uint8_t)*source;
-    return number > 0 && number <= SOURCES ? rope2d_text_at(sources, number) : source;
+    return number < ' ' ? rope2d_text_at(sources, number) : source;
 }

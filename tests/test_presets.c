@@ -181,6 +181,8 @@ static void try_all_named(rope2d_device *device) {
     for (uint32_t i = 0; i < rope2d_preset_count(); i++) {
         rope2d_preset_info info = {.struct_size = sizeof(info)};
         verdict(rope2d_preset_get_info(rope2d_preset_name(i), &host, &info) == ROPE2D_OK, "info", "", i);
+        verdict(strchr(info.source, ' ') != NULL && info.source[0] > ' ', info.name, "its source is a text",
+                0);
         if (info.golden[0] != '\0')
             continue;
         bool has_formula = info.is_learned != 0;

@@ -38,7 +38,7 @@ static void turn_past_caches(const rope2d_cpu_job *job, const rope2d_turn *t) {
     const bool asks =
         (kernel->element == ROPE2D_F32 || kernel->is_few) && job->head_bytes <= piece && t->in_order;
     const bool is_wide = kernel->isa != ROPE2D_ISA_SSE2;
-    // In one page: on AMD's processors a vector that is written into two takes ten times as long as another.
+    // In one page: on AMD's Zen 3 a vector that is written into two takes ten times as long as another.
     // Heads whose parts are no whole vectors took up to half as long again where the stack had them so.
     unsigned char memory[2 * SCRATCH_BYTES];
     unsigned char *const scratch = memory + SCRATCH_BYTES - (uintptr_t)memory % SCRATCH_BYTES;

@@ -155,14 +155,19 @@ static const struct rule rules[] = {
      "nothing of 1,024 tokens", false},
 };
 
-static void describe(const struct bench_group *group, const struct bench_row *row, char *text, size_t size) {
-    char threads[24] = "";
+void bench_device_text(const struct bench_group *group, char text[BENCH_DEVICE_TEXT]) {
+    int length = snprintf(text, BENCH_DEVICE_TEXT, "%s", group->device);
     if (group->what.threads)
-        snprintf(threads, sizeof threads, ", %u thread%s", group->what.threads,
+        snprintf(text + length, BENCH_DEVICE_TEXT - (size_t)length, ", %u thread%s", group->what.threads,
                  group->what.threads > 1 ? "s" : "");
-    snprintf(text, size, "%s%s: %s, %" PRIu64 " tokens, %s, %s, %s, %s", group->device, threads,
-             group->what.tower->name, group->what.tokens, bench_element_names[group->what.element],
-             bench_pairing_names[row->pairing], bench_table_names[row->table == ROPE2D_TABLE_TEXTURE],
+}
+
+static void describe(const struct bench_group *group, const struct bench_row *row, char *text, size_t size) {
+    char device[BENCH_DEVICE_TEXT];
+    bench_device_text(group, device);
+    snprintf(text, size, "%s: %s, %" PRIu64 " tokens, %s, %s, %s, %s", device, group->what.tower->name,
+             group->what.tokens, bench_element_names[group->what.element], bench_pairing_names[row->pairing],
+             bench_table_names[row->table == ROPE2D_TABLE_TEXTURE],
              row->in_place ? "in place" : "out of place");
 }
 

@@ -172,16 +172,13 @@ static bool is_limit(double limit, double rotation) {
 
 static void judge_growth(const struct growth *growth, const struct bench_group *group,
                          const struct bench_row *row, struct bench_account *account) {
-    char where[160];
+    char where[160], device[BENCH_DEVICE_TEXT];
     if (growth->fewest > 1024 || growth->greatest < 1 << 20)
         return;
-    char threads[24] = "";
-    if (group->what.threads)
-        snprintf(threads, sizeof threads, ", %u thread%s", group->what.threads,
-                 group->what.threads > 1 ? "s" : "");
+    bench_device_text(group, device);
     snprintf(where, sizeof where,
-             "%s%s: %s, %s, %s, %s, from %" PRIu64 " tokens to %" PRIu64 "; of time alone %.2g",
-             group->device, threads, group->what.tower->name, bench_element_names[group->what.element],
+             "%s: %s, %s, %s, %s, from %" PRIu64 " tokens to %" PRIu64 "; of time alone %.2g", device,
+             group->what.tower->name, bench_element_names[group->what.element],
              bench_pairing_names[row->pairing], row->in_place ? "in place" : "out of place",
              growth->least_tokens, growth->most_tokens, growth_of(growth->alone_least, growth->alone_most));
     bool is_known =

@@ -22,6 +22,10 @@ void bench_account_begin(struct bench_account *account, size_t most_rows);
 void bench_account_add(struct bench_account *account, double value, double reached, const char *where);
 void bench_account_end(struct bench_account *account);
 
+// A group's device, and of the CPU the threads.
+enum { BENCH_DEVICE_TEXT = 48 };
+void bench_device_text(const struct bench_group *group, char text[BENCH_DEVICE_TEXT]);
+
 uint32_t bench_targets_once(const struct bench_results *results, struct bench_target *targets);
 uint32_t bench_target_growth(const struct bench_results *results, struct bench_target *target);
 

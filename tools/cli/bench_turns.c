@@ -30,7 +30,7 @@ static void take(struct bench_turns *turns, int in_place, const struct bench_tur
 
 static void take_loops(struct bench_turns *turns, const struct bench_case *what) {
     const struct bench_tower *tower = what->tower;
-    const struct bench_turn_list *list = tower->form == BENCH_AXIAL ? bench_turns_here() : NULL;
+    const struct bench_turn_list *const list = turns->list;
     for (uint32_t i = 0; list && i < list->count; ++i) {
         const struct bench_turn_loop *loop = &list->loops[i];
         if (loop->heads != tower->heads || loop->head_dim != tower->head_dim ||
@@ -61,7 +61,8 @@ bool bench_turns_create(struct bench_turns *turns, const struct bench_case *what
     void *memory = NULL;
     *turns = (struct bench_turns){0};
     turns->axes = tower->axes;
-    turns->token_bytes = tower->heads * tower->head_dim * (what->element == ROPE2D_F32 ? 4 : 2);
+    turns->token_bytes = tower->heads * tower->head_dim * rope2d_element_size(what->element);
+    turns->list = tower->form == BENCH_AXIAL ? bench_turns_here() : NULL;
     take_loops(turns, what);
     if (turns->counts[1][0] + turns->counts[1][1] == 0)
         return true;
@@ -107,9 +108,9 @@ static void run_stage(const struct bench_turns *turns, const struct bench_turn_l
         }
         loop->run(&part);
         for (uint32_t t = 0; t < part.tensor_count; ++t)
-            bench_turns_here()->stream(all->to[t] + token * bytes, stage[t], (size_t)(count * bytes));
+            turns->list->stream(all->to[t] + token * bytes, stage[t], (size_t)(count * bytes));
     }
-    bench_turns_here()->stream_end();
+    turns->list->stream_end();
 }
 
 void bench_turns_run(const struct bench_turns *turns, const struct bench_turn *turn,

@@ -53,6 +53,7 @@ struct bench_turn {
 
 // Of a case: ways to turn it, and a grid's rows and table, which a test may fill anew.
 struct bench_turns {
+    const struct bench_turn_list *list;
     struct bench_turn ways[2][2][BENCH_CANDIDATES]; // [in place][half]
     uint32_t counts[2][2];
     uint32_t axes, token_bytes;

@@ -10,36 +10,7 @@
 static const float signs[] = {-0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f};
 static const int32_t places[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
-#define WIDTH            4
-#define REAL             __m128
-#define WORDS            __m128i
-#define V(name)          _mm_##name
-#define T(name)          narrow_##name
-#define AS_WORDS(v)      _mm_castps_si128(v)
-#define AS_REAL(w)       _mm_castsi128_ps(w)
-#define LOAD_WORDS(p)    _mm_loadu_si128((const __m128i *)(const void *)(p))
-#define LOWER(a, b)      (a)
-#define UPPER(a, b)      (b)
-#define LOAD_F16(p)      _mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)(const void *)(p)))
-#define STORE_F16(p, v)  _mm_storel_epi64((__m128i *)(void *)(p), _mm_cvtps_ph(v, 0))
-#define STREAM_F16(p, v) _mm_stream_si64((long long *)(void *)(p), _mm_cvtsi128_si64(_mm_cvtps_ph(v, 0)))
-#include "bench_turns_tmpl.h"
-
-// Shuffles are of lanes of 128 bits.
-#define WIDTH            8
-#define REAL             __m256
-#define WORDS            __m256i
-#define V(name)          _mm256_##name
-#define T(name)          half_##name
-#define AS_WORDS(v)      _mm256_castps_si256(v)
-#define AS_REAL(w)       _mm256_castsi256_ps(w)
-#define LOAD_WORDS(p)    _mm256_loadu_si256((const __m256i *)(const void *)(p))
-#define LOWER(a, b)      _mm256_permute2f128_ps(a, b, 0x20)
-#define UPPER(a, b)      _mm256_permute2f128_ps(a, b, 0x31)
-#define LOAD_F16(p)      _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(p)))
-#define STORE_F16(p, v)  _mm_storeu_si128((__m128i *)(void *)(p), _mm256_cvtps_ph(v, 0))
-#define STREAM_F16(p, v) _mm_stream_si128((__m128i *)(void *)(p), _mm256_cvtps_ph(v, 0))
-#include "bench_turns_tmpl.h"
+#include "bench_turns_widths_tmpl.h"
 
 // Of all steps at once compilers keep what registers have no room for on the stack, where the nearest cache
 // has it.

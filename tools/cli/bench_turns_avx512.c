@@ -15,31 +15,7 @@ static const int32_t lower_halves[] = {0x000000, 0x020002, 0x040004, 0x060006, 0
                                        0x0c000c, 0x0e000e, 0x100010, 0x120012, 0x140014, 0x160016,
                                        0x180018, 0x1a001a, 0x1c001c, 0x1e001e};
 
-#define WIDTH            4
-#define REAL             __m128
-#define WORDS            __m128i
-#define MASK             __mmask8
-#define V(name)          _mm_##name
-#define T(name)          narrow_##name
-#define AS_WORDS(v)      _mm_castps_si128(v)
-#define AS_REAL(w)       _mm_castsi128_ps(w)
-#define LOAD_F16(p)      _mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)(const void *)(p)))
-#define STORE_F16(p, v)  _mm_storel_epi64((__m128i *)(void *)(p), _mm_cvtps_ph(v, 0))
-#define STREAM_F16(p, v) _mm_stream_si64((long long *)(void *)(p), _mm_cvtsi128_si64(_mm_cvtps_ph(v, 0)))
-#include "bench_turns_tmpl.h"
-
-#define WIDTH            8
-#define REAL             __m256
-#define WORDS            __m256i
-#define MASK             __mmask8
-#define V(name)          _mm256_##name
-#define T(name)          half_##name
-#define AS_WORDS(v)      _mm256_castps_si256(v)
-#define AS_REAL(w)       _mm256_castsi256_ps(w)
-#define LOAD_F16(p)      _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(p)))
-#define STORE_F16(p, v)  _mm_storeu_si128((__m128i *)(void *)(p), _mm256_cvtps_ph(v, 0))
-#define STREAM_F16(p, v) _mm_stream_si128((__m128i *)(void *)(p), _mm256_cvtps_ph(v, 0))
-#include "bench_turns_tmpl.h"
+#include "bench_turns_widths_tmpl.h"
 
 #define WIDTH            16
 #define REAL             __m512

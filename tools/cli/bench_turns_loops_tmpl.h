@@ -6,8 +6,8 @@
 //     HAS_AVX512    0 or 1: which constants bench_turns_tmpl.h wants: signs, evens and lower_halves, or signs
 //                   and places
 //
-// then includes this for what a token's rows are, bench_turns_tmpl.h for each width, and makes of the macros
-// here loops of that width, and of those loops of towers.
+// then includes this for what a token's rows are, bench_turns_widths_tmpl.h for the widths that all have, and
+// makes of the macros here loops of a width, and of those loops of towers.
 #include "bench_limits.h"
 #include "bench_turns.h"
 
