@@ -155,6 +155,22 @@ def check_device(runner, where):
     check_caches(runner, where, result.output)
 
 
+def check_passes(runner):
+    """Several passes count each case once, and say how far they are apart."""
+    result = runner.expect("bench in passes", ["bench", *TINY, "--seconds", "8", "--passes", "2", "--element", "f16", "--threads", "1",
+                                               "--device", "cpu", "--json", "passes.json"], 0, "pass 1 of 2", "pass 2 of 2")
+    if result.status != 0:
+        return
+    found = read(runner, "passes.json")
+    sizes = [(group["tokens"], group["in_core_cache"]) for group in found["groups"]]
+    runner.check("each case once", found["passes"] == 2 and len(found["once"]) == 1 and len(set(sizes)) == len(sizes) > 0, str(sizes))
+    for group in found["groups"]:
+        for row in group["rows"]:
+            for ratio in ("of_copy", "of_driver_copy", "of_scale", "of_limit"):
+                least, most = row.get(f"{ratio}_range", [0, 0])
+                runner.check(f"{sizes}: {ratio} is between the passes'", 0 < least <= row[ratio] <= most, str(row))
+
+
 def check_kernels(runner):
     """Every kernel of this processor, each equal, and none twice."""
     for seconds in ("10", "60"):  # a busy machine leaves some out, and has more time then
@@ -324,6 +340,7 @@ def main(arguments):
     else:
         runner.skip("wrong results", "no OpenCL device, or no loader to stand in for")
     check_marks(runner)
+    check_passes(runner)
     check_no_textures(runner)
     check_folder(runner)
     check_signals(runner, others[:1] + others[-1:])

@@ -69,6 +69,8 @@ WRONG_USAGE = [
     (["bench", "--threads", "0"], "numbers from 1 to 256"),
     (["bench", "--seconds", "none"], "from 1 to 86400"),
     (["bench", "--seconds", "0"], "from 1 to 86400"),
+    (["bench", "--passes", "0"], "whole number from 1 to 9"),
+    (["bench", "--passes", "2.5"], "whole number from 1 to 9"),
     (["bench", "--plot", "picture.pdf"], ".svg or .png"),
     (["bench", "--device", "cpu,"], "--device cpu,: nothing stands beside a comma"),
     (["bench", "--device", "cpu,all"], "--device all: must stand alone"),

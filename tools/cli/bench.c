@@ -29,8 +29,8 @@ static const struct level full_level = {"all", "64,256,1024,4096,16384,65536,262
                                         101};
 
 struct words {
-    const char *device, *tower, *tokens, *element, *in_place, *table, *pairing, *threads, *seconds, *json,
-        *plot;
+    const char *device, *tower, *tokens, *element, *in_place, *table, *pairing, *threads, *seconds, *passes,
+        *json, *plot;
     bool quick, full, growth, kernels;
 };
 
@@ -48,6 +48,20 @@ static int read_seconds(const char *text, double *seconds) {
     if (parse_number(text, seconds) && *seconds >= 1 && *seconds <= 86400)
         return STATUS_OK;
     message("--seconds %s: must be a number from 1 to 86400", text);
+    return STATUS_USAGE;
+}
+
+static int read_passes(const char *text, uint32_t *passes) {
+    double number = 0;
+    *passes = 1;
+    if (!text)
+        return STATUS_OK;
+    if (parse_number(text, &number) && number >= 1 && number <= BENCH_MOST_PASSES &&
+        number == floor(number)) {
+        *passes = (uint32_t)number;
+        return STATUS_OK;
+    }
+    message("--passes %s: must be a whole number from 1 to %d", text, BENCH_MOST_PASSES);
     return STATUS_USAGE;
 }
 
@@ -101,6 +115,8 @@ static int read_request(const struct words *words, const struct bench_machine *m
     }
     if (!result)
         result = read_seconds(words->seconds ? words->seconds : level->seconds, &request->seconds);
+    if (!result)
+        result = read_passes(words->passes, &request->passes);
     return result;
 }
 
@@ -176,6 +192,10 @@ static int run(int argc, char **argv) {
          .text = &words.threads},
         {"seconds", "S", "about how long each device takes, the CPU for each\nnumber of threads; default 120",
          .text = &words.seconds},
+        {"passes", "N",
+         "go over all devices N times, in a part of the\nseconds each, up to 9; ratios are their "
+         "medians;\ndefault 1",
+         .text = &words.passes},
         {"quick", NULL, "one tower, three sizes, f32 and f16, 20 seconds for\neach device",
          .flag = &words.quick},
         {"full", NULL, "every tower, 64 to 1,048,576 tokens, 20 minutes for\neach device",

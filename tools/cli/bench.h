@@ -18,7 +18,8 @@ enum {
     BENCH_CANDIDATES = 40, // variants of a baseline among which these are sought
     BENCH_ROTATIONS = 8,   // in place or not, two tables, two pairings
     BENCH_LIST = 16,       // entries of --tokens and --threads
-    BENCH_WARM = 2,        // types of plans that are timed in new processes: f32 and f16
+    BENCH_MOST_PASSES = 9,
+    BENCH_WARM = 2, // types of plans that are timed in new processes: f32 and f16
 };
 
 enum bench_form {
@@ -50,7 +51,8 @@ struct bench_request {
     uint32_t towers, elements, places, tables, pairings;
     uint64_t tokens[BENCH_LIST], threads[BENCH_LIST];
     size_t token_count, thread_count;
-    double seconds; // in all
+    double seconds;  // of each device, in all
+    uint32_t passes; // over all devices
     uint32_t most_rounds;
     bool is_quick;    // fewer variants of the baselines
     bool has_kernels; // every kernel of the CPU as well
@@ -139,6 +141,9 @@ struct bench_row {
     // How fast against a move's best variant, 1 is as fast: the median of what each round has for itself, in
     // which both ran within moments. 0: no rounds of both.
     double of[BENCH_MOVES];
+    // Of several passes: how many, and the least and the most that it was in one.
+    uint32_t passes;
+    double least[BENCH_MOVES], most[BENCH_MOVES];
 };
 
 struct bench_group {
@@ -203,6 +208,7 @@ struct bench_results {
     uint32_t refused;  // rows, and applies, without a number because they were not equal
     uint32_t left_out; // groups that did not fit the memory or the time
     double seconds;
+    uint32_t passes;
     char command[512];
 };
 

@@ -49,6 +49,12 @@ static void add_baseline(cJSON *object, const char *name, const struct bench_gro
     cJSON_AddStringToObject(added, "name", baseline->name);
 }
 
+// What a ratio was in the passes, least and most.
+static void add_range(cJSON *object, const char *name, const struct bench_row *row, enum bench_move move) {
+    const double range[] = {row->least[move], row->most[move]};
+    cJSON_AddItemToObject(object, name, cJSON_CreateDoubleArray(range, 2));
+}
+
 static cJSON *row_json(const struct bench_group *group, const struct bench_row *row) {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "pairing", bench_pairing_names[row->pairing]);
@@ -68,6 +74,13 @@ static cJSON *row_json(const struct bench_group *group, const struct bench_row *
     cJSON_AddNumberToObject(object, "of_driver_copy", row->of[BENCH_DRIVER_COPY]);
     cJSON_AddNumberToObject(object, "of_scale", row->of[BENCH_SCALE]);
     cJSON_AddNumberToObject(object, "of_limit", bench_of_limit(row));
+    if (row->passes > 1) {
+        const enum bench_move limit = bench_limit_of(row);
+        add_range(object, "of_copy_range", row, BENCH_COPY);
+        add_range(object, "of_driver_copy_range", row, BENCH_DRIVER_COPY);
+        add_range(object, "of_scale_range", row, BENCH_SCALE);
+        add_range(object, "of_limit_range", row, limit);
+    }
     return object;
 }
 
@@ -209,6 +222,7 @@ cJSON *bench_json(const struct bench_results *results) {
     cJSON_AddStringToObject(root, "version", ROPE2D_VERSION);
     cJSON_AddStringToObject(root, "command", results->command);
     cJSON_AddNumberToObject(root, "seconds", results->seconds);
+    cJSON_AddNumberToObject(root, "passes", results->passes);
     cJSON_AddNumberToObject(root, "refused", results->refused);
     cJSON_AddNumberToObject(root, "left_out", results->left_out);
     add_machine(root, &results->machine);

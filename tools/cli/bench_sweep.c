@@ -8,6 +8,7 @@
 
 #include "bench_cases.h"
 #include "bench_list.h"
+#include "bench_passes.h"
 #include "bench_print.h"
 #include "bench_run.h"
 #include "message.h"
@@ -97,8 +98,7 @@ static double growth_seconds(const struct bench_run *run, const struct bench_cas
 
 // Seconds that the cases before growth leave to it: where it is known by now, twice what it takes.
 static double reserve_of(const struct bench_run *run) {
-    double most = GROWTH_SHARE * run->request->seconds,
-           known = run->growth ? 2 * growth_seconds(run, run->growth) : 0;
+    double most = GROWTH_SHARE * run->seconds, known = run->growth ? 2 * growth_seconds(run, run->growth) : 0;
     return !run->growth ? 0 : known > 0 && known < most ? known : most;
 }
 
@@ -174,7 +174,7 @@ static int measure_once(struct bench_run *run) {
 }
 
 static int run_device(struct bench_run *run, const struct device_choice *choice, uint32_t threads,
-                      double seconds, bool is_first) {
+                      bool is_first) {
     run->engine = (struct bench_engine){
         .ops = bench_engines[choice->info.backend],
         .choice = choice,
@@ -185,7 +185,7 @@ static int run_device(struct bench_run *run, const struct device_choice *choice,
     };
     run->engine.info.struct_size = sizeof run->engine.info;
     memset(run->found, 0, sizeof run->found);
-    run->deadline = seconds_now() + seconds;
+    run->deadline = seconds_now() + run->seconds;
     int result = run->engine.ops->open(&run->engine);
     if (!result)
         result = exit_status_of(rope2d_device_get_info(run->engine.device, &run->engine.info));
@@ -200,7 +200,7 @@ static int run_device(struct bench_run *run, const struct device_choice *choice,
     return result;
 }
 
-static int run_devices(struct bench_run *run, const struct device_list *devices) {
+static int run_devices(struct bench_run *run, const struct device_list *devices, bool is_first) {
     const struct bench_request *request = run->request;
     int worst = STATUS_OK;
     for (size_t i = 0; i < devices->count; ++i) {
@@ -209,7 +209,7 @@ static int run_devices(struct bench_run *run, const struct device_list *devices)
         size_t times = is_cpu ? request->thread_count : 1;
         for (size_t j = 0; j < times; ++j) {
             uint32_t threads = is_cpu ? (uint32_t)request->threads[j] : 0;
-            int result = run_device(run, choice, threads, request->seconds, j == 0);
+            int result = run_device(run, choice, threads, is_first && j == 0);
             worst = result > worst ? result : worst;
         }
         bench_arena_free(&run->arena);
@@ -219,7 +219,8 @@ static int run_devices(struct bench_run *run, const struct device_list *devices)
 
 int bench_sweep(const struct bench_request *request, const struct device_list *devices,
                 struct bench_results *results) {
-    struct bench_run run = {.request = request, .results = results};
+    struct bench_results passes[BENCH_MOST_PASSES] = {0};
+    struct bench_run run = {.request = request, .seconds = request->seconds / request->passes};
     rope2d_device_params params = {
         .struct_size = sizeof params, .host = &message_host, .flags = ROPE2D_DEVICE_PORTABLE};
     double begin = seconds_now();
@@ -227,7 +228,17 @@ int bench_sweep(const struct bench_request *request, const struct device_list *d
     if (status)
         return message_status(status, "the portable path");
     bench_print_heading(results);
-    int result = run_devices(&run, devices);
+    int result = STATUS_OK;
+    for (uint32_t pass = 0; pass < request->passes && !result; ++pass) {
+        if (request->passes > 1)
+            printf("\npass %u of %u\n", pass + 1, request->passes);
+        passes[pass].machine = results->machine;
+        run.results = &passes[pass];
+        result = run_devices(&run, devices, pass == 0);
+    }
+    int joined = bench_passes_join(passes, request->passes, results);
+    result = result ? result : joined;
+    results->passes = request->passes;
     results->seconds = seconds_now() - begin;
     rope2d_device_destroy(run.portable);
     return result;

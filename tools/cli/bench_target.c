@@ -171,6 +171,16 @@ static void describe(const struct bench_group *group, const struct bench_row *ro
              row->in_place ? "in place" : "out of place");
 }
 
+// What its value was in one pass or another.
+static void add_range(const struct rule *rule, const struct bench_row *row, char *text, size_t size) {
+    struct bench_row least = *row, most = *row;
+    size_t length = strlen(text);
+    memcpy(least.of, row->least, sizeof least.of);
+    memcpy(most.of, row->most, sizeof most.of);
+    snprintf(text + length, size - length, "; %.2f to %.2f in %u passes", rule->value(&least),
+             rule->value(&most), row->passes);
+}
+
 // Without a limit of its own the floor: 1.
 static double reached_of(const struct rule *rule, const struct bench_row *row, double value) {
     double share = rule->has_limit ? bench_of_limit(row) : value;
@@ -195,6 +205,8 @@ static void judge(const struct bench_results *results, const struct rule *rule, 
             if (value <= 0) // beside it there was no such baseline
                 continue;
             describe(group, row, where, sizeof where);
+            if (rule->has_limit && row->passes > 1)
+                add_range(rule, row, where, sizeof where);
             bench_account_add(&account, value, reached_of(rule, row, value), where);
         }
     }

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+//
+// Several passes over all devices as one set of results: what a machine with busy neighbours shows in one
+// minute it may not show in another.
+#ifndef ROPE2D_CLI_BENCH_PASSES_H
+#define ROPE2D_CLI_BENCH_PASSES_H
+
+#include "bench.h"
+
+// Takes what the passes hold, and leaves them empty. A case counts with the passes that have it: each ratio
+// is their median, and each time that of the pass in the middle (of an even number the faster of two). A row
+// that was not equal in one pass is not equal. Returns an exit status.
+int bench_passes_join(struct bench_results *passes, uint32_t count, struct bench_results *joined);
+
+#endif
