@@ -14,6 +14,8 @@
 #define WORD_STEPS     BLOCK_STEPS
 #define EVEN_ODD_STEPS 3
 #define HAS_SHARED     0
+// Of bf16, which has few steps to a head: each jump of a loop counts beside them.
+#define STEPS_ASK
 
 #include "turn_words_avx2_tmpl.h"
 

@@ -4,12 +4,16 @@
 // what the former wants of words there are
 //
 //     WHOLE_WORD_STEPS, WHOLE_EVEN_ODD_STEPS   where they are there, LEAST_STEPS of turn_tmpl.h
+//     STEPS_ASK                                where it is there, ASK of turn_tmpl.h is
 //
 // and a kernel of halves where EVEN_ODD_STEPS or IS_FEW is there, as one of pairs side by side always is.
 
 #if IS_FEW || defined(EVEN_ODD_STEPS)
 #ifdef WHOLE_EVEN_ODD_STEPS
 #define LEAST_STEPS WHOLE_EVEN_ODD_STEPS
+#endif
+#ifdef STEPS_ASK
+#define ASK HALF_ASK
 #endif
 #define NAME         half_bf16
 #define PAIRS        (2 * HALF_WIDTH)
@@ -33,6 +37,9 @@
 
 #ifdef WHOLE_WORD_STEPS
 #define LEAST_STEPS WHOLE_WORD_STEPS
+#endif
+#ifdef STEPS_ASK
+#define ASK PAIR_ASK
 #endif
 #define NAME         interleaved_bf16
 #define PAIRS        HALF_WIDTH

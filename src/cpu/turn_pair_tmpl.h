@@ -11,6 +11,12 @@
     store_it(out + (at), sub(mul(e##i.c, x##i), mul(e##i.s, y##i)));                                         \
     store_it(out_hi + (at), add(mul(e##i.s, x##i), mul(e##i.c, y##i)));
 
+// Asks for what a step reads from byte `at` on.
+#define HALF_ASK(at)                                                                                         \
+    rope2d_fetch(in + (at));                                                                                 \
+    rope2d_fetch(in_hi + (at));
+#define PAIR_ASK(at) rope2d_fetch(in + (at));
+
 // Both numbers of a pair are a sum: the sines have the signs.
 #define PAIR_WRITE(store_it, i, at) store_it(out + (at), add(mul(x##i, e##i.c), mul(swapped(x##i), e##i.s)));
 

@@ -38,6 +38,7 @@ OP void streamed_words(void *p, WORDS w) {
 #define SPLIT        split
 #define READ(i, at)  HALF_READ(load, i, at)
 #define WRITE(i, at) HALF_WRITE(streamed, i, at)
+#define ASK          HALF_ASK
 #include "turn_streamed_tmpl.h"
 
 #define NAME         interleaved_f32
@@ -48,6 +49,7 @@ OP void streamed_words(void *p, WORDS w) {
 #define SPLIT        doubled
 #define READ(i, at)  const REAL x##i = load(in + (at));
 #define WRITE(i, at) PAIR_WRITE(streamed, i, at)
+#define ASK          PAIR_ASK
 #include "turn_streamed_tmpl.h"
 
 #define NAME         half_f16
@@ -58,6 +60,7 @@ OP void streamed_words(void *p, WORDS w) {
 #define SPLIT        split
 #define READ(i, at)  HALF_READ(load_f16, i, at)
 #define WRITE(i, at) HALF_WRITE(streamed_f16, i, at)
+#define ASK          HALF_ASK
 #include "turn_streamed_tmpl.h"
 
 #define NAME         interleaved_f16
@@ -68,6 +71,7 @@ OP void streamed_words(void *p, WORDS w) {
 #define SPLIT        doubled
 #define READ(i, at)  const REAL x##i = load_f16(in + (at));
 #define WRITE(i, at) PAIR_WRITE(streamed_f16, i, at)
+#define ASK          PAIR_ASK
 #include "turn_streamed_tmpl.h"
 
 #define NAME         half_bf16
@@ -78,6 +82,7 @@ OP void streamed_words(void *p, WORDS w) {
 #define SPLIT        even_odd
 #define READ(i, at)  HALF_WORDS_READ(load_words, i, at)
 #define WRITE(i, at) HALF_WORDS_WRITE(streamed_words, i, at)
+#define ASK          HALF_ASK
 #include "turn_streamed_tmpl.h"
 
 #define NAME         interleaved_bf16
@@ -88,6 +93,7 @@ OP void streamed_words(void *p, WORDS w) {
 #define SPLIT        half_split
 #define READ(i, at)  const WORDS x##i = load_words(in + (at));
 #define WRITE(i, at) PAIR_WORDS_WRITE(streamed_words, i, at)
+#define ASK          PAIR_ASK
 #include "turn_streamed_tmpl.h"
 
 const rope2d_turn_kernel rope2d_turn_streamed_avx2[6] = {

@@ -3,7 +3,7 @@
 // The loops of one kernel that writes past the caches what its heads become, line by line, in the order in
 // which they lie: blocks that keep some steps' cosines and sines for all heads would come back to lines half
 // written. All of a token are laid out once, in the nearest cache. The file that includes this defines
-// TURN_FN, and NAME, STEP_BYTES, PAIRS, ENTRY, SPLIT, READ and WRITE as in turn_tmpl.h, and
+// TURN_FN, and NAME, STEP_BYTES, PAIRS, ENTRY, SPLIT, READ, WRITE and ASK as in turn_tmpl.h, and
 //
 //     HEADS   1, or 2: of two heads each step takes what it turns by once, where loading it costs much; more
 //             would leave more lines open than processors join the parts of
@@ -21,6 +21,9 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
     const float *const *table = turn->tables;
     const unsigned char *outer_in = turn->in;
     unsigned char *outer_out = turn->out;
+    // Each step asks, for some lines twice, which takes less than to tell which. Where nothing is asked for,
+    // it is what is read next.
+    const ptrdiff_t asked = turn->fetched != 0 ? turn->ahead : 0;
     ENTRY entries[ROPE2D_TURN_MOST_PAIRS / PAIRS];
     for (uint32_t o = turn->outer; o > 0; o--) {
         const unsigned char *head_in = outer_in;
@@ -39,13 +42,9 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
                 unsigned char *out_hi = out + block->distance;
                 (void)in_hi;
                 (void)out_hi;
-                if (turn->fetched != 0) {
-                    const unsigned char *const ahead = in + turn->ahead + block->ahead;
-                    rope2d_fetch_lines(ahead, turn->fetched);
-                    FOR_HEADS(, rope2d_fetch_lines(ahead + other_in, turn->fetched);)
-                }
                 for (uint32_t steps = block->steps; steps > 0; steps--) {
                     const ENTRY e0 = *entry++;
+                    FOR_HEADS(ASK(asked), ASK(asked + other_in))
                     FOR_HEADS(READ(0, 0), const ENTRY e1 = e0; READ(1, other_in))
                     FOR_HEADS(WRITE(0, 0), WRITE(1, other_out))
                     in += STEP_BYTES;
@@ -72,3 +71,4 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #undef SPLIT
 #undef READ
 #undef WRITE
+#undef ASK

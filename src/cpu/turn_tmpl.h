@@ -16,6 +16,8 @@
 //     ENTRY, SPLIT(at)  what a step keeps in registers of the (cos, sin) of its pairs, from `at` on, and how
 //     READ(i, at)       declares what step i reads from byte `at` of in on
 //     WRITE(i, at)      turns it and writes it at byte `at` of out on
+//     ASK(at)           asks for what is read from byte `at` on. Where it is there, each step asks for its
+//                       own lines of a head ahead; else those of all are asked for before a head is turned
 //
 // and where it knows shared blocks, with the pairs of half a step:
 //
@@ -43,11 +45,23 @@
 #else
 #define UNKNOWN(number)
 #endif
+// Of steps that begin in one line the first. Where nothing is asked for, it is the line that is read next.
+#ifdef ASK
+#define ASK_STEP(i)                                                                                          \
+    if ((i)*STEP_BYTES % ROPE2D_STREAM_LINE < STEP_BYTES) {                                                  \
+        ASK(asked + (i)*STEP_BYTES)                                                                          \
+    }
+#else
+#define ASK_STEP(i)
+#endif
 #define STEP(i)                                                                                              \
+    ASK_STEP(i)                                                                                              \
     READ(i, (size_t)(i)*STEP_BYTES)                                                                          \
     WRITE(i, (size_t)(i)*STEP_BYTES)
 // The last step may overlap the one before.
 #define LAST_TWO(i, j)                                                                                       \
+    ASK_STEP(i)                                                                                              \
+    ASK_STEP(j)                                                                                              \
     READ(i, (size_t)(i)*STEP_BYTES)                                                                          \
     READ(j, last)                                                                                            \
     WRITE(i, (size_t)(i)*STEP_BYTES)                                                                         \
@@ -78,6 +92,9 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
     const ptrdiff_t in_inner = turn->in_inner;
     const ptrdiff_t out_inner = turn->out_inner;
     const uint32_t second = turn->second;
+#ifdef ASK
+    const ptrdiff_t asked = turn->fetched != 0 ? turn->ahead : 0;
+#endif
     const rope2d_block *const end = turn->blocks + turn->block_count;
     const float *const *table = turn->tables;
     const unsigned char *outer_in = turn->in;
@@ -133,7 +150,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
             // memory is waited for. Where lines are asked for, a head at a time.
             for (uint32_t rest = heads; rest > 0;) {
                 uint32_t n = rest > second ? rest - second : rest;
-#if HAS_AHEAD
+#if HAS_AHEAD && !defined(ASK)
                 if (ROPE2D_RARELY(turn->fetched != 0)) {
                     rope2d_fetch_lines(in + turn->ahead + block->ahead, turn->fetched);
                     n = 1;
@@ -215,6 +232,8 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 
 #undef TABLE
 #undef UNKNOWN
+#undef ASK_STEP
+#undef ASK
 #undef STEP
 #undef LAST_TWO
 #undef TAILS
