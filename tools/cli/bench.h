@@ -14,7 +14,6 @@
 enum {
     BENCH_TENSORS = 2,     // q and k, one behind the other in one buffer
     BENCH_BEST = 3,        // variants of a baseline that are measured to the end
-    BENCH_SHORT = 2,       // of what takes long
     BENCH_CANDIDATES = 40, // variants of a baseline among which these are sought
     BENCH_ROTATIONS = 8,   // in place or not, two tables, two pairings
     BENCH_LIST = 16,       // entries of --tokens and --threads
@@ -63,7 +62,7 @@ struct bench_request {
 // What a case is for: how much of it is measured.
 enum bench_purpose {
     BENCH_ASKED,     // what was asked for: every rotation, every baseline
-    BENCH_PAST_LAST, // no copies of our own, and fewer variants of the rest: it takes long
+    BENCH_PAST_LAST, // no copies of our own: it takes long
     BENCH_GROWTH,    // one rotation in place, its limit and the scale, a variant of each: it takes longest
     BENCH_ONE_KERNEL // of the CPU: one rotation by `kernel`, in place unless it streams, its limit and the
                      // scale; in no target

@@ -127,11 +127,7 @@ static bool has_move(const struct measuring *m, enum bench_move move) {
 }
 
 static int add_moves(struct measuring *m) {
-    static const uint32_t variants[] = {[BENCH_ASKED] = BENCH_BEST,
-                                        [BENCH_PAST_LAST] = BENCH_SHORT,
-                                        [BENCH_GROWTH] = 1,
-                                        [BENCH_ONE_KERNEL] = BENCH_BEST};
-    enum bench_purpose purpose = m->group->what.purpose;
+    const uint32_t variants = m->group->what.purpose == BENCH_GROWTH ? 1 : BENCH_BEST;
     int result = STATUS_OK;
     if (has_move(m, BENCH_DRIVER_COPY))
         m->ways[m->way_count++] = (struct way){.move = BENCH_DRIVER_COPY};
@@ -140,7 +136,7 @@ static int add_moves(struct measuring *m) {
         if (!has_move(m, (enum bench_move)move))
             continue;
         result = bench_search(m->run, m->group, (enum bench_move)move, &found);
-        for (uint32_t i = 0; i < variants[purpose] && !result; ++i)
+        for (uint32_t i = 0; i < variants && !result; ++i)
             m->ways[m->way_count++] =
                 (struct way){.move = (enum bench_move)move, .variant = found.variants[i]};
     }

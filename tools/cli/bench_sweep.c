@@ -69,10 +69,7 @@ static double expected_seconds(const struct bench_run *run, const struct bench_c
         return 0;
     double growth = (double)bench_bytes(what) / (double)last->bytes;
     double filled = growth / last->sets > 1 ? growth / last->sets : 1;
-    // A kernel's case has a third of the ways, one past the last cache two thirds.
-    double ways = what->purpose == BENCH_ONE_KERNEL                                       ? 0.3
-                  : what->purpose == BENCH_PAST_LAST && last->what.purpose == BENCH_ASKED ? 0.7
-                                                                                          : 1;
+    double ways = what->purpose == BENCH_ONE_KERNEL ? 0.3 : 1; // of those that a case has
     return last->fill_seconds * filled + last->least_seconds * growth * ways;
 }
 
