@@ -147,10 +147,36 @@ static void check_cases(void) {
     free(joined.groups);
 }
 
+// What a later pass was the first to have stands with its device's.
+static void check_order(void) {
+    static const char *const devices[] = {"cpu:0", "cpu:0", "vulkan:0", "cpu:0", "cpu:0"};
+    static const uint64_t tokens[] = {64, 256, 64, 64, 1024};
+    static const uint32_t threads[] = {1, 1, 0, 2, 1}; // the last is the second pass's
+    static const int expected[] = {0, 1, 4, 2, 3};
+    struct bench_results passes[2] = {0}, joined = {0};
+    for (int i = 0; i < 5; ++i) {
+        struct bench_group group = make_group(tokens[i], 0.9);
+        snprintf(group.device, sizeof group.device, "%s", devices[i]);
+        group.what.threads = threads[i];
+        add(&passes[i / 4], &group);
+    }
+    CHECK(bench_passes_join(passes, 2, &joined) == 0 && joined.group_count == 5, "five cases: %zu",
+          joined.group_count);
+    for (size_t i = 0; i < joined.group_count; ++i) {
+        const struct bench_group *group = &joined.groups[i];
+        int from = expected[i];
+        CHECK(strcmp(group->device, devices[from]) == 0 && group->what.tokens == tokens[from] &&
+                  group->what.threads == threads[from],
+              "place %zu: %s, %u threads", i, group->device, group->what.threads);
+    }
+    free(joined.groups);
+}
+
 int main(void) {
     check_ratios();
     check_target();
     check_wrong();
     check_cases();
+    check_order();
     return check_finish();
 }

@@ -147,7 +147,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
             TABLE(10)
 #endif
             // All heads of a tensor, in loops that do nothing else: each instruction counts there, also where
-            // memory is waited for. Where lines are asked for, a head at a time.
+            // memory is waited for. Where lines are asked for before a head, a head at a time.
             for (uint32_t rest = heads; rest > 0;) {
                 uint32_t n = rest > second ? rest - second : rest;
 #if HAS_AHEAD && !defined(ASK)

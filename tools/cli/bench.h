@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "rope2d/rope2d.h"
 
@@ -161,6 +162,11 @@ struct bench_group {
     struct bench_row rows[BENCH_ROTATIONS];
     uint32_t row_count;
 };
+
+// And the CPU with as many threads.
+static inline bool bench_is_same_device(const struct bench_group *a, const struct bench_group *b) {
+    return strcmp(a->device, b->device) == 0 && a->what.threads == b->what.threads;
+}
 
 // A plan in a process that was just started, whose device has a cache of what was compiled before: seconds,
 // negative where they are not known.

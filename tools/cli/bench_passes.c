@@ -8,9 +8,8 @@
 #include "message.h"
 
 static bool is_same_case(const struct bench_group *a, const struct bench_group *b) {
-    return strcmp(a->device, b->device) == 0 && a->what.tower == b->what.tower &&
-           a->what.tokens == b->what.tokens && a->what.element == b->what.element &&
-           a->what.threads == b->what.threads && a->what.in_cache == b->what.in_cache &&
+    return bench_is_same_device(a, b) && a->what.tower == b->what.tower && a->what.tokens == b->what.tokens &&
+           a->what.element == b->what.element && a->what.in_cache == b->what.in_cache &&
            a->what.purpose == b->what.purpose && a->what.kernel == b->what.kernel;
 }
 
@@ -108,6 +107,19 @@ static const struct bench_group *find_group(const struct bench_results *results,
     return NULL;
 }
 
+// Behind the last one of its device, whose groups follow one another, whichever pass was their first.
+static struct bench_group *make_place(struct bench_results *results, const struct bench_group *group) {
+    size_t at = results->group_count;
+    for (size_t i = results->group_count; i > 0; --i)
+        if (bench_is_same_device(&results->groups[i - 1], group)) {
+            at = i;
+            break;
+        }
+    struct bench_group *place = &results->groups[at];
+    memmove(place + 1, place, (results->group_count++ - at) * sizeof *place);
+    return place;
+}
+
 // The groups of which `pass` is the first that has them.
 static void join_first_seen(const struct bench_results *passes, uint32_t pass, uint32_t count,
                             struct bench_results *joined) {
@@ -119,7 +131,7 @@ static void join_first_seen(const struct bench_results *passes, uint32_t pass, u
         for (uint32_t j = pass + 1; j < count; ++j)
             if ((groups[found] = find_group(&passes[j], groups[0])) != NULL)
                 ++found;
-        join_group(groups, found, &joined->groups[joined->group_count++]);
+        join_group(groups, found, make_place(joined, groups[0]));
     }
 }
 

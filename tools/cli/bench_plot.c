@@ -40,11 +40,6 @@ static void add_limit(cJSON *array, const struct bench_group *group) {
     cJSON_AddItemToArray(array, point);
 }
 
-static bool is_alike(const struct bench_group *a, const struct bench_group *b) {
-    return a->backend == b->backend && a->what.threads == b->what.threads &&
-           strcmp(a->device, b->device) == 0;
-}
-
 static cJSON *panel(const struct bench_results *results, size_t first, size_t *end) {
     const struct bench_group *group = &results->groups[first];
     cJSON *object = cJSON_CreateObject();
@@ -59,7 +54,8 @@ static cJSON *panel(const struct bench_results *results, size_t first, size_t *e
     cJSON *copy = cJSON_AddArrayToObject(object, "copy");
     cJSON *driver = cJSON_AddArrayToObject(object, "driver_copy");
     cJSON *scale = cJSON_AddArrayToObject(object, "scale");
-    for (*end = first; *end < results->group_count && is_alike(group, &results->groups[*end]); ++*end) {
+    for (*end = first; *end < results->group_count && bench_is_same_device(group, &results->groups[*end]);
+         ++*end) {
         const struct bench_group *each = &results->groups[*end];
         // Another limit than memory's, or another rotation.
         if (each->what.in_cache || each->what.purpose == BENCH_ONE_KERNEL || each->what.tower->form)
