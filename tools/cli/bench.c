@@ -193,7 +193,7 @@ static int run(int argc, char **argv) {
         {"seconds", "S", "about how long each device takes, the CPU for each\nnumber of threads; default 120",
          .text = &words.seconds},
         {"passes", "N",
-         "go over all devices N times, in a part of the\nseconds each, up to 9; ratios are their "
+         "from 1 to 9: go over all devices N times, each time in\nan Nth of --seconds; ratios are their "
          "medians;\ndefault 1",
          .text = &words.passes},
         {"quick", NULL, "one tower, three sizes, f32 and f16, 20 seconds for\neach device",

@@ -76,6 +76,7 @@ static cJSON *row_json(const struct bench_group *group, const struct bench_row *
     cJSON_AddNumberToObject(object, "of_limit", bench_of_limit(row));
     if (row->passes > 1) {
         const enum bench_move limit = bench_limit_of(row);
+        cJSON_AddNumberToObject(object, "passes", row->passes);
         add_range(object, "of_copy_range", row, BENCH_COPY);
         add_range(object, "of_driver_copy_range", row, BENCH_DRIVER_COPY);
         add_range(object, "of_scale_range", row, BENCH_SCALE);
