@@ -74,6 +74,27 @@ static void check_small_cache(struct bench_list_params *params, struct bench_cas
     CHECK(past_last_of(list) == 0, "other devices have no target past a cache: %u", past_last_of(list));
 }
 
+// A tower whose size in L2 was asked for has it once, wherever in the list it stands.
+static void check_once_each(struct bench_case_list *list) {
+    static const struct bench_machine machine = {.core_cache = 512 << 10, .last_cache = (uint64_t)32 << 20};
+    const struct bench_request request = {.towers = UINT32_MAX,
+                                          .elements = 7,
+                                          .tokens = {16, 64, 128, 1024, 32768},
+                                          .token_count = 5,
+                                          .is_grown = true};
+    const struct bench_list_params params = {&request, &machine, ROPE2D_BACKEND_CPU, 1};
+    bench_list_cases(&params, list);
+    for (size_t i = 0; i < list->count; ++i) {
+        const struct bench_case *each = &list->cases[i];
+        const struct bench_case *first =
+            find(list, each->tower->name, each->tokens, each->element, each->in_cache);
+        CHECK(first == each, "%s, %u tokens, type %u is there twice", each->tower->name,
+              (unsigned)each->tokens, (unsigned)each->element);
+    }
+    CHECK(find(list, "llama4", 16, ROPE2D_F32, true) && find(list, "dinov3", 64, ROPE2D_F32, true),
+          "what was asked for and fits is there");
+}
+
 int main(void) {
     struct bench_case_list *list = malloc(sizeof *list);
     const struct bench_request request = {
@@ -84,6 +105,7 @@ int main(void) {
         params.backend = ROPE2D_BACKEND_CPU;
         params.threads = 1;
         check_large_cache(&params, list);
+        check_once_each(list);
     }
     free(list);
     return check_finish();

@@ -32,9 +32,11 @@ static void add_core_cache(const struct bench_list_params *params, struct bench_
         struct bench_case what = {
             .tower = &bench_towers[tower], .tokens = MOST_TOKENS, .threads = 1, .in_cache = true};
         bool is_there = what.tower->form || !is_wanted(params->request, tower, ROPE2D_F32);
-        for (size_t i = 0; i < list->count; ++i)
-            is_there = is_there || (list->cases[i].in_cache && list->cases[i].tower == what.tower &&
-                                    list->cases[i].element == what.element);
+        for (size_t i = 0; i < params->request->token_count && !is_there; ++i) {
+            struct bench_case asked = what;
+            asked.tokens = params->request->tokens[i];
+            is_there = fits_core_cache(params, &asked);
+        }
         while (what.tokens > 1 && !fits_core_cache(params, &what))
             what.tokens /= 2;
         if (!is_there)
