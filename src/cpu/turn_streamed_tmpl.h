@@ -21,8 +21,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
     const float *const *table = turn->tables;
     const unsigned char *outer_in = turn->in;
     unsigned char *outer_out = turn->out;
-    // Each step asks, for some lines twice, which takes less than to tell which. Where nothing is asked for,
-    // it is what is read next.
+    // Each step asks, for some lines twice. Where nothing is asked for, it is what is read next.
     const ptrdiff_t asked = turn->fetched != 0 ? turn->ahead : 0;
     ENTRY entries[ROPE2D_TURN_MOST_PAIRS / PAIRS];
     for (uint32_t o = turn->outer; o > 0; o--) {

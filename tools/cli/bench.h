@@ -168,6 +168,17 @@ static inline bool bench_is_same_device(const struct bench_group *a, const struc
     return strcmp(a->device, b->device) == 0 && a->what.threads == b->what.threads;
 }
 
+// The group's row of the same rotation; NULL: it has none.
+static inline const struct bench_row *bench_find_row(const struct bench_group *group,
+                                                     const struct bench_row *like) {
+    for (uint32_t i = 0; i < group->row_count; ++i) {
+        const struct bench_row *row = &group->rows[i];
+        if (row->in_place == like->in_place && row->pairing == like->pairing && row->table == like->table)
+            return row;
+    }
+    return NULL;
+}
+
 // A plan in a process that was just started, whose device has a cache of what was compiled before: seconds,
 // negative where they are not known.
 struct bench_warm {

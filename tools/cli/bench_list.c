@@ -26,17 +26,24 @@ static bool is_past_last_cache(const struct bench_list_params *params, const str
     return bench_bytes(what) > params->machine->last_cache;
 }
 
+// Whether a size that was asked for, of this tower and type, is one that `holds` is true of.
+static bool is_asked(const struct bench_list_params *params, struct bench_case what,
+                     bool (*holds)(const struct bench_list_params *params, const struct bench_case *what)) {
+    for (size_t i = 0; i < params->request->token_count; ++i) {
+        what.tokens = params->request->tokens[i];
+        if (holds(params, &what))
+            return true;
+    }
+    return false;
+}
+
 // Of a tower where no size that was asked for fits a core's own cache, the largest that does.
 static void add_core_cache(const struct bench_list_params *params, struct bench_case_list *list) {
     for (unsigned tower = 0; bench_tower_names[tower]; ++tower) {
         struct bench_case what = {
             .tower = &bench_towers[tower], .tokens = MOST_TOKENS, .threads = 1, .in_cache = true};
-        bool is_there = what.tower->form || !is_wanted(params->request, tower, ROPE2D_F32);
-        for (size_t i = 0; i < params->request->token_count && !is_there; ++i) {
-            struct bench_case asked = what;
-            asked.tokens = params->request->tokens[i];
-            is_there = fits_core_cache(params, &asked);
-        }
+        bool is_there = what.tower->form || !is_wanted(params->request, tower, ROPE2D_F32) ||
+                        is_asked(params, what, fits_core_cache);
         while (what.tokens > 1 && !fits_core_cache(params, &what))
             what.tokens /= 2;
         if (!is_there)
@@ -54,12 +61,8 @@ static void add_past_last_cache(const struct bench_list_params *params, struct b
                                       .element = (rope2d_element)element,
                                       .threads = params->threads,
                                       .purpose = BENCH_PAST_LAST};
-            bool is_there = !is_wanted(params->request, tower, element);
-            for (size_t i = 0; i < params->request->token_count && !is_there; ++i) {
-                struct bench_case asked = what;
-                asked.tokens = params->request->tokens[i];
-                is_there = is_past_last_cache(params, &asked);
-            }
+            bool is_there =
+                !is_wanted(params->request, tower, element) || is_asked(params, what, is_past_last_cache);
             while (what.tokens < MOST_TOKENS && !is_past_last_cache(params, &what))
                 what.tokens *= 2;
             if (!is_there && is_past_last_cache(params, &what))

@@ -13,15 +13,6 @@ static bool is_same_case(const struct bench_group *a, const struct bench_group *
            a->what.purpose == b->what.purpose && a->what.kernel == b->what.kernel;
 }
 
-static const struct bench_row *find_row(const struct bench_group *group, const struct bench_row *like) {
-    for (uint32_t i = 0; i < group->row_count; ++i) {
-        const struct bench_row *row = &group->rows[i];
-        if (row->in_place == like->in_place && row->pairing == like->pairing && row->table == like->table)
-            return row;
-    }
-    return NULL;
-}
-
 // Which of the times is in the middle; those that are 0 were not measured. `count` where none was.
 static uint32_t middle(const double *seconds, uint32_t count) {
     uint32_t measured = 0;
@@ -93,7 +84,7 @@ static void join_group(const struct bench_group *const *groups, uint32_t count, 
         const struct bench_row *rows[BENCH_MOST_PASSES] = {NULL};
         uint32_t found = 0;
         for (uint32_t j = 0; j < count; ++j)
-            if ((rows[found] = find_row(groups[j], &groups[0]->rows[i])) != NULL)
+            if ((rows[found] = bench_find_row(groups[j], &groups[0]->rows[i])) != NULL)
                 ++found;
         join_row(rows, found, &joined->rows[i]);
     }

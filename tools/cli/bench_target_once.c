@@ -106,16 +106,6 @@ static bool same_but_tokens(const struct bench_group *a, const struct bench_grou
            b->what.purpose != BENCH_ONE_KERNEL && b->what.tokens >= 1024;
 }
 
-static const struct bench_row *find_row(const struct bench_group *group, const struct bench_row *like) {
-    for (uint32_t i = 0; i < group->row_count; ++i) {
-        const struct bench_row *row = &group->rows[i];
-        if (row->is_equal && row->in_place == like->in_place && row->pairing == like->pairing &&
-            row->table == like->table)
-            return row;
-    }
-    return NULL;
-}
-
 // What a token of one rotation takes where it takes least and where it takes most, and its limit in the same
 // two places; 0: not measured. Of the in-place scale, which is measured in turns with it: between one size
 // and the next a shared machine may change its speed by half.
@@ -155,9 +145,9 @@ static struct growth collect(const struct bench_results *results, const struct b
     struct growth growth = {.fewest = UINT64_MAX};
     for (size_t i = 0; i < results->group_count; ++i) {
         const struct bench_group *other = &results->groups[i];
-        const struct bench_row *row = same_but_tokens(group, other) ? find_row(other, like) : NULL;
+        const struct bench_row *row = same_but_tokens(group, other) ? bench_find_row(other, like) : NULL;
         uint64_t tokens = other->what.tokens;
-        if (!row || row->of[BENCH_SCALE] <= 0)
+        if (!row || !row->is_equal || row->of[BENCH_SCALE] <= 0)
             continue;
         take(&growth, tokens, 1 / row->of[BENCH_SCALE], row->of[limit] / row->of[BENCH_SCALE],
              bench_counted(&row->timing)->median / (double)tokens);
