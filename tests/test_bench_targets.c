@@ -150,6 +150,10 @@ static void check_growth(struct bench_group *groups, const struct bench_results 
     judge(results, targets);
     CHECK(!growth->is_measured, "another rotation is not compared");
     groups[1].rows[0].table = ROPE2D_TABLE_AUTO;
+    groups[1].rows[0].is_equal = false;
+    judge(results, targets);
+    CHECK(!growth->is_measured, "nor is one whose result was wrong");
+    groups[1].rows[0].is_equal = true;
 }
 
 // Who has a tensor in two pieces, or reads too much besides.
