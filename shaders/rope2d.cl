@@ -64,6 +64,10 @@ static float4 r_read_texel(R_MEM uint texel) {
 
 #if R_VECTOR
 
+#define R_GROUP_LANES              ((uint)get_local_size(0))
+#define R_MOST_TENSORS             1u // the one that was chosen
+#define R_TENSOR(k, i)             R_SHAPE(R_TENSORS + (k) * R_TENSOR_WORDS + (i))
+#define R_READ_UNIT(a, b, i)       { a = R_UNIT(2u * (i)); b = R_UNIT(2u * (i) + 1u); }
 #define R_STRUCT(name)             \
     typedef struct name name;      \
     struct name
@@ -79,6 +83,19 @@ static float4 r_read_texel(R_MEM uint texel) {
 #define R_FLOATS_FROM_BITS(v)      as_float4(v)
 #define R_SELECT4(c, d, e, f, a, b) ((int4)(-(int)(c), -(int)(d), -(int)(e), -(int)(f)) ? (a) : (b))
 #define R_HIGH(a, b)               mul_hi(a, b)
+#if R_FLAGS & 512 // R_CONVERTS_FLAG
+#define R_UNPACK_HALVES(w)         r_unpack_halves(w)
+#define R_PACK_HALVES(v)           r_pack_halves(v)
+// Part of the language without cl_khr_fp16.
+static float2 r_unpack_halves(uint word) {
+    return vload_half2(0, (const __private half *)&word);
+}
+static uint r_pack_halves(float2 two) {
+    uint word;
+    vstore_half2_rte(two, 0, (__private half *)&word);
+    return word;
+}
+#endif
 
 // The buffers were chosen with the tensor: they are all slot 0.
 #define R_WITH_SLOT(k, call, a, b, c) r_choose_slot(memory, k); call(R_M 0u, a, b, c);

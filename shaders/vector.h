@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The kernel of tensors whose channels can be moved 16 bytes at a time: one text for GLSL and OpenCL C, over
-// core.h. A lane has one vector unit (shape.h) of one token, reads its cosines and sines once, and rotates
-// its channels in several heads. Neighbouring lanes have neighbouring bytes. Besides what core.h lists, a
-// prelude supplies:
+// core.h. A lane has one vector unit (shape.h) of one token and head, or on CPUs of several: their cosines
+// and sines are read once. Neighbouring lanes have neighbouring bytes. Besides what core.h lists, a prelude
+// supplies:
 //
 // clang-format off
 //   r_uint4 r_float4 r_float2  vectors, made by R_UINT4(a, b, c, d), R_FLOAT4(a, b, c, d) and R_FLOAT2(a, b)
@@ -18,6 +18,10 @@
 //   R_WITH_SLOT(k, call, ...)  call(slot, ...), with a slot that the compiler knows where that helps
 //   R_TAKES_TOKENS             defined where R_TOKENS_FLAG and R_ORDER_FLAG are known, and then
 //   R_TWO_SLOTS R_HAS_BOTH     whether there may be two tensors, and there are
+//   R_GROUP_LANES              lanes of a workgroup
+//   R_MOST_TENSORS             tensors of a dispatch, at most
+//   R_TENSOR(k, i)             word i of tensor k's
+//   R_READ_UNIT(a, b, i)       sets a and b to the two words of vector unit i
 //   R_STRUCT(name)             how a struct's declaration begins
 //   R_FLAGS                    those of shape.h
 // clang-format on
@@ -45,9 +49,9 @@ R_STRUCT(r_lane) {
 };
 
 R_FN r_lane r_find_lane(R_MEM uint unit, uint head) {
-    uint pairs = R_UNIT(2u * unit + 1u);
     r_lane lane;
-    lane.word = R_UNIT(2u * unit);
+    uint pairs;
+    R_READ_UNIT(lane.word, pairs, unit)
     lane.a_run = R_UNIT_LO(lane.word) >> R_RUN_SHIFT;
     lane.b_run = R_UNIT_HI(lane.word) >> R_RUN_SHIFT;
     lane.a_pair = R_UNIT_LO(pairs);
@@ -65,17 +69,18 @@ R_STRUCT(r_heads) {
     uint in_step, out_step, end;
 };
 
-R_FN r_heads r_find_heads(R_MEM uint tensor, uint moving, uint batch, uint token, uint head) {
-    uint in_at = R_RANGE(moving + R_IN_FIRST) + batch * R_SHAPE(tensor + R_IN_BATCH_STRIDE) +
-                 token * R_SHAPE(tensor + R_IN_TOKEN_STRIDE) + head * R_SHAPE(tensor + R_IN_HEAD_STRIDE);
-    uint out_at = R_RANGE(moving + R_OUT_FIRST) + batch * R_SHAPE(tensor + R_OUT_BATCH_STRIDE) +
-                  token * R_SHAPE(tensor + R_OUT_TOKEN_STRIDE) + head * R_SHAPE(tensor + R_OUT_HEAD_STRIDE);
+R_FN r_heads r_find_heads(R_MEM uint k, uint batch, uint token, uint head) {
+    uint moving = R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS;
+    uint in_at = R_RANGE(moving + R_IN_FIRST) + batch * R_TENSOR(k, R_IN_BATCH_STRIDE) +
+                 token * R_TENSOR(k, R_IN_TOKEN_STRIDE) + head * R_TENSOR(k, R_IN_HEAD_STRIDE);
+    uint out_at = R_RANGE(moving + R_OUT_FIRST) + batch * R_TENSOR(k, R_OUT_BATCH_STRIDE) +
+                  token * R_TENSOR(k, R_OUT_TOKEN_STRIDE) + head * R_TENSOR(k, R_OUT_HEAD_STRIDE);
     r_heads heads;
     heads.in_run = in_at >> R_RUN_SHIFT;
     heads.out_run = out_at >> R_RUN_SHIFT;
-    heads.in_step = (R_SHAPE(tensor + R_IN_HEAD_STRIDE) >> R_RUN_SHIFT) * R_STEP;
-    heads.out_step = (R_SHAPE(tensor + R_OUT_HEAD_STRIDE) >> R_RUN_SHIFT) * R_STEP;
-    heads.end = min(head + R_SHAPE(R_LANE_HEADS), R_SHAPE(tensor + R_HEADS));
+    heads.in_step = (R_TENSOR(k, R_IN_HEAD_STRIDE) >> R_RUN_SHIFT) * R_STEP;
+    heads.out_step = (R_TENSOR(k, R_OUT_HEAD_STRIDE) >> R_RUN_SHIFT) * R_STEP;
+    heads.end = R_TENSOR(k, R_HEADS);
     return heads;
 }
 
@@ -131,86 +136,68 @@ R_FN r_duos r_find_duos(R_MEM r_lane lane, uint row_at) {
 // With one run the lane loads and stores no other: what it stored must not be loaded again.
 #define R_HAS_B(lane) (!R_HAS_FLAG(R_LONE_FLAG) || (lane).a_run != (lane).b_run)
 
-// The lane's heads of one token and tensor. Loops have their condition at the end: lanes that are vectors of
-// a CPU go through what follows it once more after all have left.
-R_FN void r_turn_heads(R_MEM uint k, r_lane lane, r_heads heads, r_duos duos, r_turns t0, r_turns t1,
-                       uint row_at) {
+// A unit of one head, moved and turned.
+R_FN void r_turn_head(R_MEM uint k, r_lane lane, uint in_run, uint out_run, r_duos duos, r_turns t0,
+                      r_turns t1) {
     bool eight = R_HAS_FLAG(R_EIGHT_FLAG);
-    uint head = lane.head;
-    uint in_run = heads.in_run;
-    uint out_run = heads.out_run;
-    do {
-        if (R_HAS_FLAG(R_SLOW_SHIFTS_FLAG)) { // a loop's every variable takes long there, too
-            in_run = heads.in_run + (head - lane.head) * heads.in_step;
-            out_run = heads.out_run + (head - lane.head) * heads.out_step;
-        }
-        if (R_HAS_FLAG(R_HEAD_TABLE_FLAG)) {
-            R_READ_TURNS(t0, duos.two0, duos.two1)
-            if (eight)
-                R_READ_TURNS(t1, duos.two2, duos.two3)
-        }
-        // Of a run of eight the second four are in its last two words, or in four of their own.
-        r_uint4 a = r_load_run(R_M k, in_run + lane.a_run);
-        r_uint4 a2 = a.zwzw;
+    // Of a run of eight the second four are in its last two words, or in four of their own.
+    r_uint4 a = r_load_run(R_M k, in_run + lane.a_run);
+    r_uint4 a2 = a.zwzw;
+    if (R_TWO_LOADS)
+        a2 = r_load_run(R_M k, in_run + lane.a_run + 1u);
+    r_uint4 b = a;
+    r_uint4 b2 = a2;
+    if (R_HAS_B(lane)) {
+        b = r_load_run(R_M k, in_run + lane.b_run);
+        b2 = b.zwzw;
         if (R_TWO_LOADS)
-            a2 = r_load_run(R_M k, in_run + lane.a_run + 1u);
-        r_uint4 b = a;
-        r_uint4 b2 = a2;
-        if (R_HAS_B(lane)) {
-            b = r_load_run(R_M k, in_run + lane.b_run);
-            b2 = b.zwzw;
-            if (R_TWO_LOADS)
-                b2 = r_load_run(R_M k, in_run + lane.b_run + 1u);
+            b2 = r_load_run(R_M k, in_run + lane.b_run + 1u);
+    }
+    bool crosses = eight && R_HAS_FLAG(R_INTERLEAVED_FLAG);
+    r_run v;
+    r_run w;
+    v.a = a;
+    v.b = b;
+    if (eight) {
+        w.a = a2;
+        w.b = b2;
+        if (crosses) {
+            v.b = a2;
+            w.a = b;
         }
-        bool crosses = eight && R_HAS_FLAG(R_INTERLEAVED_FLAG);
-        r_run v;
-        r_run w;
-        v.a = a;
-        v.b = b;
-        if (eight) {
-            w.a = a2;
-            w.b = b2;
-            if (crosses) {
-                v.b = a2;
-                w.a = b;
-            }
-            w = r_turn_eight(t1, duos.keep2, duos.keep3, w);
+        w = r_turn_eight(t1, duos.keep2, duos.keep3, w);
+    }
+    v = r_turn_eight(t0, duos.keep0, duos.keep1, v);
+    a = v.a;
+    b = v.b;
+    if (eight) {
+        a2 = w.a;
+        b2 = w.b;
+        if (crosses) {
+            a2 = v.b;
+            b = w.a;
         }
-        v = r_turn_eight(t0, duos.keep0, duos.keep1, v);
-        a = v.a;
-        b = v.b;
-        if (eight) {
-            a2 = w.a;
-            b2 = w.b;
-            if (crosses) {
-                a2 = v.b;
-                b = w.a;
-            }
-            if (!R_TWO_LOADS) {
-                a = R_UINT4(a.x, a.y, a2.x, a2.y);
-                b = R_UINT4(b.x, b.y, b2.x, b2.y);
-            }
+        if (!R_TWO_LOADS) {
+            a = R_UINT4(a.x, a.y, a2.x, a2.y);
+            b = R_UINT4(b.x, b.y, b2.x, b2.y);
         }
-        r_store_run(R_M k, out_run + lane.a_run, a);
+    }
+    r_store_run(R_M k, out_run + lane.a_run, a);
+    if (R_TWO_LOADS)
+        r_store_run(R_M k, out_run + lane.a_run + 1u, a2);
+    if (R_HAS_B(lane)) {
+        r_store_run(R_M k, out_run + lane.b_run, b);
         if (R_TWO_LOADS)
-            r_store_run(R_M k, out_run + lane.a_run + 1u, a2);
-        if (R_HAS_B(lane)) {
-            r_store_run(R_M k, out_run + lane.b_run, b);
-            if (R_TWO_LOADS)
-                r_store_run(R_M k, out_run + lane.b_run + 1u, b2);
-        }
-        in_run += heads.in_step;
-        out_run += heads.out_step;
-        head += R_STEP;
-    } while (head < heads.end);
+            r_store_run(R_M k, out_run + lane.b_run + 1u, b2);
+    }
 }
 
-// One token, and what a tensor has of it.
+// One token and head.
 R_FN void r_vector_token(R_MEM uint k, r_lane lane, r_heads heads, uint row_at) {
     r_duos duos = r_find_duos(R_M lane, row_at);
     uint head = lane.head;
     R_FIND_TURNS(t0, t1, duos)
-    r_turn_heads(R_M k, lane, heads, duos, t0, t1, row_at);
+    r_turn_head(R_M k, lane, heads.in_run, heads.out_run, duos, t0, t1);
 }
 
 // A unit has 32 bytes, or 64 by two loads: heads of so many units, read and written, fit the first caches of
@@ -223,6 +210,30 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, r_heads heads, uint row_at) 
 #define R_NEAR_HEADS 4u
 
 #ifdef R_TAKES_TOKENS
+// The lane's heads of one token and tensor. Loops have their condition at the end: lanes that are vectors of
+// a CPU go through what follows it once more after all have left.
+R_FN void r_turn_heads(R_MEM uint k, r_lane lane, r_heads heads, r_duos duos, r_turns t0, r_turns t1,
+                       uint row_at) {
+    uint head = lane.head;
+    uint in_run = heads.in_run;
+    uint out_run = heads.out_run;
+    do {
+        if (R_HAS_FLAG(R_SLOW_SHIFTS_FLAG)) { // a loop's every variable takes long there, too
+            in_run = heads.in_run + (head - lane.head) * heads.in_step;
+            out_run = heads.out_run + (head - lane.head) * heads.out_step;
+        }
+        if (R_HAS_FLAG(R_HEAD_TABLE_FLAG)) {
+            R_READ_TURNS(t0, duos.two0, duos.two1)
+            if (R_HAS_FLAG(R_EIGHT_FLAG))
+                R_READ_TURNS(t1, duos.two2, duos.two3)
+        }
+        r_turn_head(R_M k, lane, in_run, out_run, duos, t0, t1);
+        in_run += heads.in_step;
+        out_run += heads.out_step;
+        head += R_STEP;
+    } while (head < heads.end);
+}
+
 #define R_IS_NEAR(heads) (!R_HAS_FLAG(R_ORDER_FLAG) || lane.head < heads.end)
 // The heads of tensor t that are turned next, of a token that is `token` on.
 #define R_FIND_NEAR(t)                                                                                       \
@@ -239,15 +250,13 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, r_heads heads, uint row_at) 
 // slots, all slots are the same buffer.
 R_FN void r_vector_tokens(R_MEM uint k, uint unit, uint batch, uint first, uint left, uint first_row_at,
                           uint head) {
-    uint a = R_TENSORS + k * R_TENSOR_WORDS;
-    uint b = R_TENSORS + R_TENSOR_WORDS;
-    r_heads a_heads = r_find_heads(R_M a, R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS, batch, first, head);
-    r_heads b_heads = r_find_heads(R_M b, R_RANGE_TENSORS + R_RANGE_TENSOR_WORDS, batch, first, head);
-    uint a_in = R_SHAPE(a + R_IN_TOKEN_STRIDE) >> R_RUN_SHIFT;
-    uint a_out = R_SHAPE(a + R_OUT_TOKEN_STRIDE) >> R_RUN_SHIFT;
-    uint b_in = R_SHAPE(b + R_IN_TOKEN_STRIDE) >> R_RUN_SHIFT;
-    uint b_out = R_SHAPE(b + R_OUT_TOKEN_STRIDE) >> R_RUN_SHIFT;
-    uint near = R_SHAPE(a + R_HEADS) + R_SHAPE(b + R_HEADS);
+    r_heads a_heads = r_find_heads(R_M k, batch, first, head);
+    r_heads b_heads = r_find_heads(R_M 1u, batch, first, head);
+    uint a_in = R_TENSOR(k, R_IN_TOKEN_STRIDE) >> R_RUN_SHIFT;
+    uint a_out = R_TENSOR(k, R_OUT_TOKEN_STRIDE) >> R_RUN_SHIFT;
+    uint b_in = R_TENSOR(1u, R_IN_TOKEN_STRIDE) >> R_RUN_SHIFT;
+    uint b_out = R_TENSOR(1u, R_OUT_TOKEN_STRIDE) >> R_RUN_SHIFT;
+    uint near = R_TENSOR(k, R_HEADS) + R_TENSOR(1u, R_HEADS);
     bool is_joint = near * R_SHAPE(R_UNITS) <= R_JOINT_UNITS;
     if (R_HAS_FLAG(R_ORDER_FLAG)) {
         bool is_near = (R_SHAPE(R_UNITS) & (R_NEAR_UNITS - 1u)) == 0u;
@@ -314,21 +323,12 @@ R_FN void r_vector_tokens(R_MEM uint k, uint unit, uint batch, uint first, uint 
 }
 #endif
 
-// What `lane` of a workgroup does: the group has a few tokens, some of their heads, and all units of these.
-R_FN void r_vector_lane(R_MEM uint group, uint lane) {
-    uint k = 0u;
-    for (uint i = 1u; i < R_SHAPE(R_TENSOR_COUNT); i++) {
-        if (group >= R_RANGE(R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS + R_LANE_FIRST))
-            k = i;
-    }
-    uint tensor = R_TENSORS + k * R_TENSOR_WORDS;
-    uint moving = R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS;
-    uint item = group - R_RANGE(moving + R_LANE_FIRST);
-    uint shifts = R_SHAPE(tensor + R_SHIFTS);
-    uint tile = r_divide(item, R_SHAPE(tensor + R_SPAN_MAGIC), shifts >> 8);
-    item -= tile * R_SHAPE(tensor + R_SPAN);
-    uint batch = r_divide(item, R_SHAPE(tensor + R_CHUNKS_MAGIC), shifts);
-    uint head = (item - batch * R_SHAPE(tensor + R_CHUNKS)) * R_SHAPE(R_LANE_HEADS);
+// What a lane of a tile does: its group has a few tokens, and all units and heads of these.
+#ifdef R_TAKES_TOKENS
+R_FN void r_tile_lane(R_MEM uint k, uint item, uint lane) {
+    uint tile = r_divide(item, R_TENSOR(k, R_SPAN_MAGIC), R_TENSOR(k, R_SHIFTS) >> 8);
+    uint batch = item - tile * R_TENSOR(k, R_SPAN);
+    uint head = 0u;
     uint place = lane;
     uint tokens = R_SHAPE(R_TILE_TOKENS);
     if (R_HAS_FLAG(R_ORDER_FLAG)) {
@@ -349,19 +349,44 @@ R_FN void r_vector_lane(R_MEM uint group, uint lane) {
     }
     uint token = tile * tokens + tile_token;
     bool is_there = tile_token < tokens && token < R_RANGE(R_TOKENS) &&
-                    group - R_RANGE(moving + R_LANE_FIRST) < R_RANGE(moving + R_LANES);
+                    item < R_RANGE(R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS + R_LANES);
     uint row_at = R_RANGE(R_ROW_FIRST) + batch * R_SHAPE(R_ROW_BATCH_STRIDE) + token * R_SHAPE(R_ROW_AXES);
     uint left = min(tokens - tile_token, R_RANGE(R_TOKENS) - token);
-    if (is_there) {
-#ifdef R_TAKES_TOKENS
-        if (R_HAS_FLAG(R_TOKENS_FLAG | R_ORDER_FLAG)) {
-            r_vector_tokens(R_M k, unit, batch, token, left, row_at, head);
-        } else
+    if (is_there)
+        r_vector_tokens(R_M k, unit, batch, token, left, row_at, head);
+}
 #endif
-        {
-            r_lane own = r_find_lane(R_M unit, head);
-            r_heads heads = r_find_heads(R_M tensor, moving, batch, token, head);
-            R_WITH_SLOT(k, r_vector_token, own, heads, row_at)
-        }
+
+// Of invocations that lie as tensors do, so that a group's bytes are in one place. A lane with several heads
+// would read fewer cosines, but caches have these, and its group would have many places.
+R_FN void r_single_lane(R_MEM uint k, uint item, uint lane) {
+    uint shifts = R_TENSOR(k, R_SHIFTS);
+    uint place = item * R_GROUP_LANES + lane;
+    uint run = r_divide(place, R_SHAPE(R_UNIT_MAGIC), R_SHAPE(R_UNIT_SHIFTS));
+    uint token = r_divide(run, R_TENSOR(k, R_SPAN_MAGIC), shifts >> 8);
+    uint head = run - token * R_TENSOR(k, R_SPAN);
+    uint batch = r_divide(head, R_TENSOR(k, R_HEADS_MAGIC), shifts);
+    head -= batch * R_TENSOR(k, R_HEADS);
+    uint row_at = R_RANGE(R_ROW_FIRST) + batch * R_SHAPE(R_ROW_BATCH_STRIDE) + token * R_SHAPE(R_ROW_AXES);
+    if (token < R_RANGE(R_TOKENS)) {
+        r_lane own = r_find_lane(R_M place - run * R_SHAPE(R_UNITS), head);
+        r_heads heads = r_find_heads(R_M k, batch, token, head);
+        R_WITH_SLOT(k, r_vector_token, own, heads, row_at)
     }
+}
+
+// What `lane` of a workgroup does.
+R_FN void r_vector_lane(R_MEM uint group, uint lane) {
+    uint k = 0u;
+    for (uint i = 1u; i < R_MOST_TENSORS; i++) {
+        if (group >= R_RANGE(R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS + R_LANE_FIRST))
+            k = i;
+    }
+    uint item = group - R_RANGE(R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS + R_LANE_FIRST);
+#ifdef R_TAKES_TOKENS
+    if (R_HAS_FLAG(R_TOKENS_FLAG | R_ORDER_FLAG))
+        r_tile_lane(R_M k, item, lane);
+    else
+#endif
+        r_single_lane(R_M k, item, lane);
 }

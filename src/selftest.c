@@ -257,7 +257,7 @@ rope2d_status rope2d_self_test_edges(const rope2d_plan *plan, bool *are_equal) {
 
 static rope2d_status prove(rope2d_plan *plan, bool *is_exact) {
     ROPE2D_TRY(rope2d_self_test(plan, &plan->exactness));
-    *is_exact = plan->exactness == ROPE2D_EXACT;
+    *is_exact = plan->exactness == ROPE2D_EXACT || plan->exactness == ROPE2D_EXACT_NORMAL;
     if (!*is_exact || rope2d_kernels_converts(plan->device) == ROPE2D_CONVERTS_PROVEN)
         return ROPE2D_OK;
     ROPE2D_TRY(rope2d_self_test_edges(plan, is_exact));

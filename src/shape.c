@@ -50,36 +50,33 @@ static uint32_t make_divisor(uint32_t divisor, uint32_t *magic) {
     return log == 0 ? 0 : 1 | (log - 1) << 1;
 }
 
-// Returns how many workgroups the tensor takes.
-static uint32_t write_vector(uint32_t *words, const rope2d_piece *piece, uint32_t heads) {
-    const uint32_t chunks = heads / piece->lane_heads + (heads % piece->lane_heads != 0);
-    const uint32_t span = chunks * piece->batch;
-    words[R_CHUNKS] = chunks;
-    words[R_SPAN] = span;
-    words[R_SHIFTS] = make_divisor(chunks, &words[R_CHUNKS_MAGIC]);
-    words[R_SHIFTS] |= make_divisor(span, &words[R_SPAN_MAGIC]) << 8;
-    return span * (uint32_t)rope2d_piece_tiles(piece);
+static void write_divisions(uint32_t *words, const rope2d_piece *piece, uint32_t heads) {
+    words[R_SPAN] = piece->batch * (piece->tile_tokens > 0 ? 1 : heads);
+    words[R_SHIFTS] = make_divisor(heads, &words[R_HEADS_MAGIC]);
+    words[R_SHIFTS] |= make_divisor(words[R_SPAN], &words[R_SPAN_MAGIC]) << 8;
 }
 
-static void write_tensors(uint32_t *words, const rope2d_piece *piece, uint32_t units, uint32_t group_size) {
-    uint32_t lane = 0;
+static void write_tensors(uint32_t *words, const rope2d_plan *plan, const rope2d_piece *piece) {
+    const uint32_t size = piece->group_size;
+    uint32_t first = 0; // invocation, of vectors workgroup
     for (uint32_t i = 0; i < piece->tensor_count; i++) {
         uint32_t *tensor = words + R_TENSORS + i * R_TENSOR_WORDS;
+        const uint32_t groups = (uint32_t)rope2d_piece_groups(piece, plan, i);
         const uint32_t heads = piece->tensors[i].tensor->heads;
-        uint32_t lanes =
-            piece->vector ? write_vector(tensor, piece, heads) : piece->batch * piece->tokens * heads * units;
-        if (piece->vector && piece->whole_tokens && i > 0)
-            lanes = 0;
-        const uint32_t step = piece->vector ? 1 : group_size;
+        const uint32_t lanes =
+            piece->vector ? groups : piece->batch * piece->tokens * heads * plan->pattern.single.count;
         write_tensor(tensor, &piece->tensors[i]);
-        write_range(words + R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS, &piece->tensors[i], lane, lanes);
-        lane += (lanes + step - 1) / step * step;
+        write_divisions(tensor, piece, heads);
+        write_range(words + R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS, &piece->tensors[i], first, lanes);
+        first += piece->vector ? groups : groups * size;
     }
+    for (uint32_t i = piece->tensor_count; i < R_MAX_DISPATCH_TENSORS; i++)
+        words[R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS + R_LANE_FIRST] = UINT32_MAX;
 }
 
 void rope2d_shape_write(uint32_t *words, const rope2d_plan *plan, const rope2d_positions *positions,
                         const rope2d_work *work, const rope2d_piece *piece, uint64_t row_base,
-                        uint32_t table_fold, uint32_t group_size) {
+                        uint32_t table_fold) {
     const rope2d_units *units = piece->vector ? rope2d_plan_vectors(plan) : &plan->pattern.single;
     memset(words, 0, R_SHAPE_WORDS * sizeof(*words));
     write_positions(words, positions, work, piece, row_base);
@@ -90,13 +87,14 @@ void rope2d_shape_write(uint32_t *words, const rope2d_plan *plan, const rope2d_p
     words[R_PAIR_UNITS] = units->pairs;
     words[R_GROUPS_X] = piece->groups[0];
     words[R_TENSOR_COUNT] = piece->tensor_count;
-    if (piece->vector) {
-        words[R_TILE_TOKENS] = piece->tile_tokens;
+    if (piece->vector && piece->tile_tokens > 0) {
         const uint32_t row = units->count * piece->head_step;
+        words[R_TILE_TOKENS] = piece->tile_tokens;
         words[R_HEAD_STEP] = piece->head_step;
         words[R_UNIT_MAGIC] = ((1u << R_UNIT_SHIFT) - 1 + row) / row;
-        words[R_LANE_HEADS] = piece->lane_heads;
         words[R_LANE_TOKENS] = piece->lane_tokens;
+    } else if (piece->vector) {
+        words[R_UNIT_SHIFTS] = make_divisor(units->count, &words[R_UNIT_MAGIC]);
     }
-    write_tensors(words, piece, units->count, group_size);
+    write_tensors(words, plan, piece);
 }

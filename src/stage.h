@@ -17,9 +17,8 @@ typedef struct rope2d_stage_limits {
     uint32_t group_size;   // invocations of a workgroup that takes single units
     uint32_t vector_group; // and of one that takes vector units; 0: none does
     uint32_t tile_tokens;  // not 0: an invocation has as many tokens whole, of all tensors, however they lie
-    uint32_t enough_lanes; // 0: an invocation has all heads; else fewer, until there are so many
-    uint32_t token_slots;  // not 0: kernels have R_TOKENS_FLAG: an invocation may have several tokens, and of
-                           // so many tensors all
+    uint32_t token_slots;  // not 0: kernels have R_TOKENS_FLAG or R_ORDER_FLAG: an invocation may have several
+                           // tokens, and of so many tensors all
     bool keeps_order;      // kernels have R_ORDER_FLAG
     uint32_t max_groups;   // in x and in y
     uint32_t offset_alignment; // bytes between tensors that share one buffer
@@ -57,13 +56,13 @@ typedef struct rope2d_piece {
     uint64_t token_first; // of the work's tokens
     uint32_t tokens;
     bool vector;          // every tensor of the piece suits vector units
-    uint32_t tile_tokens; // of vectors, as shaders/shape.h has it
+    uint32_t tile_tokens; // of vectors, as shaders/shape.h has it; 0: no tiles, and so none of these three
     bool whole_tokens;    // a workgroup has those of all tensors, and the first tensor counts them
-    uint32_t lane_heads;
     uint32_t lane_tokens;
     uint32_t head_step;
-    uint64_t bytes;     // of staging, all tensors
-    uint32_t groups[2]; // workgroups in x and y
+    uint64_t bytes;      // of staging, all tensors
+    uint32_t group_size; // invocations of a workgroup
+    uint32_t groups[2];  // workgroups in x and y
 } rope2d_piece;
 
 // The plan's vector units; their count is 0 where it has none.
@@ -106,6 +105,8 @@ static inline uint64_t rope2d_piece_tiles(const rope2d_piece *piece) {
     return ((uint64_t)piece->tokens + tokens - 1) / tokens;
 }
 bool rope2d_piece_count(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits);
+// Of a piece that has been counted, those of a tensor. Saturates.
+uint64_t rope2d_piece_groups(const rope2d_piece *piece, const rope2d_plan *plan, uint32_t tensor);
 
 // Copies a tensor's elements into staging memory of side->bytes bytes, and back. In staging, what is no
 // element stays as it was.
@@ -113,10 +114,10 @@ void rope2d_stage_in(const rope2d_plan *plan, const rope2d_piece *piece, uint32_
 void rope2d_stage_out(const rope2d_plan *plan, const rope2d_piece *piece, uint32_t tensor,
                       const void *staging);
 
-// Writes the R_SHAPE_WORDS words of the piece's dispatch. row_base: row numbers before the bound range;
+// Writes the R_SHAPE_WORDS words of the dispatch of a piece that has been counted. row_base: row numbers before the bound range;
 // table_fold: log2 of the texture's width.
 void rope2d_shape_write(uint32_t *words, const rope2d_plan *plan, const rope2d_positions *positions,
                         const rope2d_work *work, const rope2d_piece *piece, uint64_t row_base,
-                        uint32_t table_fold, uint32_t group_size);
+                        uint32_t table_fold);
 
 #endif

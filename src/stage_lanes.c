@@ -4,8 +4,6 @@
 // and the workgroups that they make.
 #include "stage.h"
 
-// Heads of an invocation where there are enough of them: more saves little.
-#define MOST_LANE_HEADS 8u
 // Heads of all its tokens that an invocation of a software device takes, while this many workgroups are left.
 #define ENOUGH_ROUNDS 64u
 #define ENOUGH_GROUPS 16u
@@ -33,32 +31,16 @@ static bool suits_vectors(const rope2d_piece *piece, const rope2d_plan *plan,
     return true;
 }
 
-static uint64_t chunks_of(const rope2d_piece *piece, uint32_t tensor) {
-    const uint32_t heads = piece->tensors[tensor].tensor->heads;
-    return heads / piece->lane_heads + (heads % piece->lane_heads != 0);
-}
-
-// Saturates.
-static uint64_t count_lanes(const rope2d_piece *piece, uint64_t units) {
-    uint64_t lanes = 0;
-    for (uint32_t i = 0; i < piece->tensor_count; i++)
-        lanes = rope2d_sum(lanes, rope2d_product(rope2d_product(piece->batch, piece->tokens),
-                                                 rope2d_product(chunks_of(piece, i), units)));
-    return lanes;
-}
-
-static uint64_t groups_of(const rope2d_piece *piece, const rope2d_plan *plan,
-                          const rope2d_stage_limits *limits, uint32_t tensor) {
+uint64_t rope2d_piece_groups(const rope2d_piece *piece, const rope2d_plan *plan, uint32_t tensor) {
     if (piece->vector && piece->whole_tokens && tensor > 0)
         return 0;
-    if (piece->vector) {
-        const uint64_t chunks = rope2d_product(piece->batch, chunks_of(piece, tensor));
-        return rope2d_product(rope2d_piece_tiles(piece), chunks);
-    }
+    if (piece->vector && piece->tile_tokens > 0)
+        return rope2d_product(rope2d_piece_tiles(piece), piece->batch);
+    const rope2d_units *units = piece->vector ? rope2d_plan_vectors(plan) : &plan->pattern.single;
     const uint64_t heads =
         rope2d_product(rope2d_product(piece->batch, piece->tokens), piece->tensors[tensor].tensor->heads);
-    const uint64_t lanes = rope2d_product(heads, plan->pattern.single.count);
-    return lanes / limits->group_size + (lanes % limits->group_size != 0);
+    const uint64_t lanes = rope2d_product(heads, units->count);
+    return lanes / piece->group_size + (lanes % piece->group_size != 0);
 }
 
 // What an invocation finds out about its place is worth several tokens of few heads, while enough workgroups
@@ -69,7 +51,7 @@ static void share_lanes(rope2d_piece *piece, const rope2d_plan *plan, const rope
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < piece->tensor_count; i++) {
         const rope2d_checked_tensor *tensor = piece->tensors[i].tensor;
-        groups = rope2d_sum(groups, groups_of(piece, plan, limits, i));
+        groups = rope2d_sum(groups, rope2d_piece_groups(piece, plan, i));
         heads = rope2d_sum(heads, tensor->heads);
         bytes += (uint64_t)tensor->heads * plan->pattern.head_dim *
                  (rope2d_element_size(plan->in) + (tensor->in_place ? 0 : rope2d_element_size(plan->out)));
@@ -98,17 +80,13 @@ static uint32_t find_step(const rope2d_piece *piece, uint32_t units) {
 void rope2d_piece_choose(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits) {
     const rope2d_units *units = rope2d_plan_vectors(plan);
     piece->vector = suits_vectors(piece, plan, limits);
-    if (!piece->vector)
+    piece->tile_tokens = 0;
+    if (!piece->vector || (limits->tile_tokens == 0 && limits->token_slots == 0))
         return;
     piece->whole_tokens = limits->tile_tokens > 0 || piece->tensor_count <= limits->token_slots;
     piece->head_step = limits->keeps_order ? find_step(piece, units->count) : 1;
     piece->tile_tokens = limits->tile_tokens > 0 ? limits->tile_tokens
                                                  : limits->vector_group / (units->count * piece->head_step);
-    piece->lane_heads =
-        limits->enough_lanes > 0 && !piece->whole_tokens ? MOST_LANE_HEADS : INT32_MAX; // added to in kernels
-    while (!piece->whole_tokens && piece->lane_heads > 1 &&
-           count_lanes(piece, units->count) < limits->enough_lanes)
-        piece->lane_heads /= 2;
     piece->lane_tokens = 1;
     if (limits->token_slots > 0)
         share_lanes(piece, plan, limits);
@@ -120,8 +98,9 @@ bool rope2d_piece_count(rope2d_piece *piece, const rope2d_plan *plan, const rope
     const uint32_t most = limits->max_groups;
     const uint32_t size = piece->vector ? limits->vector_group : limits->group_size;
     uint64_t groups = 0;
+    piece->group_size = size;
     for (uint32_t i = 0; i < piece->tensor_count; i++)
-        groups = rope2d_sum(groups, groups_of(piece, plan, limits, i));
+        groups = rope2d_sum(groups, rope2d_piece_groups(piece, plan, i));
     if (groups > (uint64_t)UINT32_MAX / size)
         return false;
     const uint64_t y = (groups + most - 1) / most;

@@ -5,6 +5,7 @@
 // constants in Vulkan, or its options in OpenCL. The driver is a software device's, whose shim says that it
 // is a GPU; nothing runs. Minimum: of a device at its API's minimum limits.
 #include "../tools/cli/bench_cases.h"
+#include "as_gpu.h"
 #include "compile_count.h"
 #include "jobs.h"
 #include "opencl_shim.h"
@@ -14,8 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_PLANS = 512 };
-enum { VULKAN_GPU = 2, OPENCL_TYPE = 0x1000, NONE = 77 }; // VK_PHYSICAL_DEVICE_TYPE_..., CL_DEVICE_TYPE
+enum { MOST_PLANS = 512, NONE = 77 };
 
 static opencl_shim_options_fn *options_of;
 static rope2d_plan *plans[MOST_PLANS];
@@ -27,23 +27,16 @@ static bool find(void *library, const char *name, void *function, size_t size) {
     return found != NULL;
 }
 
-// Lets the device that is opened next seem a GPU.
-static bool lie(rope2d_backend backend, const char *path) {
-    if (!compile_count_open(backend, path))
+static bool open_shim(rope2d_backend backend, const char *path) {
+    if (!as_gpu(backend, path))
         return false;
     struct shim *vulkan = compile_count_vulkan();
     if (vulkan) {
-        vulkan->lie = SHIM_LIE_TYPE;
-        vulkan->lie_with = VULKAN_GPU;
         vulkan->is_hollow = true;
         return true;
     }
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    opencl_shim_lie_fn *lie_about = NULL;
-    if (!find(library, "opencl_shim_lie", &lie_about, sizeof(lie_about)) ||
-        !find(library, "opencl_shim_options", &options_of, sizeof(options_of)))
+    if (!find(dlopen(path, RTLD_NOW | RTLD_LOCAL), "opencl_shim_options", &options_of, sizeof(options_of)))
         return false;
-    lie_about(OPENCL_TYPE, 1); // none, so no CPU
     (void)options_of(0);
     return true;
 }
@@ -99,7 +92,7 @@ int main(int argc, char **argv) {
     static captured_log log;
     const bool is_vulkan = argc > 2 && strcmp(argv[1], "vulkan") == 0;
     const rope2d_backend backend = is_vulkan ? ROPE2D_BACKEND_VULKAN : ROPE2D_BACKEND_OPENCL;
-    if (argc < 3 || argc > 4 || !lie(backend, argv[2]))
+    if (argc < 3 || argc > 4 || !open_shim(backend, argv[2]))
         return 2;
     const rope2d_host host = captured_host(&log);
     const rope2d_device_params params = {.struct_size = sizeof(params),

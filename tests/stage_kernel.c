@@ -75,41 +75,51 @@ static uint32_t divide(uint32_t n, uint32_t magic, uint32_t shifts) {
     return (high + ((n - high) >> (shifts & 1))) >> ((shifts >> 1) & 31);
 }
 
-static bool invoke_vector(struct dispatch *d, uint32_t group, uint32_t local, uint32_t k) {
+// A lane that has tokens whole.
+static bool invoke_tile(struct dispatch *d, uint32_t group, uint32_t k) {
     const uint32_t *w = d->words;
-    const bool is_token_lane = d->e->limits.tile_tokens > 0;
     const uint32_t *t = w + R_TENSORS + k * R_TENSOR_WORDS;
-    const uint32_t *r = w + R_RANGE_TENSORS + (is_token_lane ? 0 : k) * R_RANGE_TENSOR_WORDS;
+    const uint32_t *r = w + R_RANGE_TENSORS;
     const uint32_t item = group - r[R_LANE_FIRST];
     if (item >= r[R_LANES])
         return true;
     const uint32_t tile = divide(item, t[R_SPAN_MAGIC], t[R_SHIFTS] >> 8);
-    const uint32_t batch = divide(item - tile * t[R_SPAN], t[R_CHUNKS_MAGIC], t[R_SHIFTS]);
-    const uint32_t chunk = item - tile * t[R_SPAN] - batch * t[R_CHUNKS];
-    if (tile != item / t[R_SPAN] || batch != item % t[R_SPAN] / t[R_CHUNKS] || batch >= w[R_BATCH])
-        return false;
-    const uint32_t lane_token = is_token_lane ? 0 : (local * w[R_UNIT_MAGIC]) >> R_UNIT_SHIFT;
-    if (!is_token_lane && lane_token != local / w[R_UNITS])
-        return false;
-    if (lane_token >= w[R_TILE_TOKENS] || local != lane_token * w[R_UNITS])
-        return true;
-    bool good = true;
-    for (uint32_t i = 0; good && i < (is_token_lane ? w[R_TILE_TOKENS] : 1); i++) {
-        const uint32_t token = tile * w[R_TILE_TOKENS] + lane_token + i;
-        const uint64_t first = (uint64_t)chunk * w[R_LANE_HEADS];
-        for (uint64_t head = first; good && token < w[R_TOKENS] && head < t[R_HEADS]; head++)
-            good = head - first >= w[R_LANE_HEADS] || rotate_head(d, k, batch, token, (uint32_t)head);
+    const uint32_t batch = item - tile * t[R_SPAN];
+    bool good = tile == item / t[R_SPAN] && batch < w[R_BATCH];
+    for (uint32_t i = 0; good && i < w[R_TILE_TOKENS]; i++) {
+        const uint32_t token = tile * w[R_TILE_TOKENS] + i;
+        for (uint32_t head = 0; good && token < w[R_TOKENS] && head < t[R_HEADS]; head++)
+            good = rotate_head(d, k, batch, token, head);
     }
     return good;
+}
+
+static bool invoke_vector(struct dispatch *d, uint32_t group, uint32_t local) {
+    const uint32_t *w = d->words;
+    const uint32_t k = find_tensor(w, group);
+    const uint32_t *t = w + R_TENSORS + k * R_TENSOR_WORDS;
+    const uint32_t *r = w + R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS;
+    const uint32_t item = group - r[R_LANE_FIRST];
+    const uint32_t place = item * d->e->limits.vector_group + local;
+    const uint32_t run = divide(place, w[R_UNIT_MAGIC], w[R_UNIT_SHIFTS]);
+    const uint32_t token = divide(run, t[R_SPAN_MAGIC], t[R_SHIFTS] >> 8);
+    const uint32_t rest = run - token * t[R_SPAN];
+    const uint32_t batch = divide(rest, t[R_HEADS_MAGIC], t[R_SHIFTS]);
+    if (run != place / w[R_UNITS] || token != run / t[R_SPAN] || batch != rest / t[R_HEADS])
+        return false;
+    if (item >= r[R_LANES] || token >= w[R_TOKENS])
+        return true;
+    return batch < w[R_BATCH] &&
+           (place % w[R_UNITS] != 0 || rotate_head(d, k, batch, token, rest % t[R_HEADS]));
 }
 
 // A token's lane has all tensors; the first counts them.
 static bool invoke_all(struct dispatch *d, uint32_t group, uint32_t local) {
     bool good = true;
     if (d->e->limits.tile_tokens == 0)
-        return invoke_vector(d, group, local, find_tensor(d->words, group));
+        return invoke_vector(d, group, local);
     for (uint32_t k = 0; good && k < d->words[R_TENSOR_COUNT]; k++)
-        good = invoke_vector(d, group, local, k);
+        good = invoke_tile(d, group, k);
     return good;
 }
 

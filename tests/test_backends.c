@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Cases x devices x element types x kinds of table, each with three verdicts. tests/README.md tells more.
+#ifndef _WIN32
+#include "as_gpu.h"
+#endif
 #include "harness/devices.h"
 #include "harness/expected.h"
 #include "harness/run.h"
@@ -17,6 +20,7 @@ struct options {
     const char *types; // IN:OUT
     const char *table; // texture or buffer
     const char *expected;
+    const char *gpu; // a shim by which the devices say that they are GPUs
     uint64_t seed;
     bool minimum_limits, print_expected, list, verbose, quick;
 };
@@ -274,6 +278,20 @@ static void close_devices(struct suite *suite) {
     harness_expected_free(suite->expected);
 }
 
+// One backend's devices become GPUs.
+static void pretend(struct suite *suite) {
+#ifdef _WIN32
+    const bool works = suite->options.gpu == NULL;
+#else
+    const bool is_vulkan = strncmp(suite->options.device, "vulkan", strlen("vulkan")) == 0;
+    const bool works =
+        suite->options.gpu == NULL ||
+        as_gpu(is_vulkan ? ROPE2D_BACKEND_VULKAN : ROPE2D_BACKEND_OPENCL, suite->options.gpu);
+#endif
+    harness_check(&suite->report, works, "--as-gpu %s: there is no such shim",
+                  works ? "" : suite->options.gpu);
+}
+
 static void list(void) {
     const struct harness_case *what;
     for (uint32_t i = 0; (what = harness_case_at(i)) != NULL; i++)
@@ -283,7 +301,7 @@ static void list(void) {
 static const char *const help =
     "usage: test_backends [--device all|BACKEND|BACKEND:INDEX] [--case NAME] [--types IN:OUT]\n"
     "                     [--table buffer|texture] [--seed N] [--minimum-limits] [--expected FILE]\n"
-    "                     [--print-expected] [--list]\n";
+    "                     [--as-gpu SHIM] [--print-expected] [--list]\n";
 
 static bool take(struct options *options, const char *name, const char *value) {
     const struct {
@@ -293,7 +311,8 @@ static bool take(struct options *options, const char *name, const char *value) {
                  {"--case", &options->only_case},
                  {"--types", &options->types},
                  {"--table", &options->table},
-                 {"--expected", &options->expected}};
+                 {"--expected", &options->expected},
+                 {"--as-gpu", &options->gpu}};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (strcmp(name, texts[i].name) == 0)
             *texts[i].value = value;
@@ -346,7 +365,11 @@ int main(int argc, char **argv) {
         run_cases(&suite);
         return suite.report.failed == 0 ? 0 : 1;
     }
+    pretend(&suite);
     open_devices(&suite);
+    for (uint32_t i = 0; i < suite.device_count && suite.options.gpu != NULL; i++)
+        harness_check(&suite.report, !suite.devices[i].info.is_software, "%s is no GPU",
+                      suite.devices[i].info.name);
     if (suite.device_count > 0)
         run_cases(&suite);
     close_devices(&suite);

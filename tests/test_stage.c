@@ -84,7 +84,6 @@ static void make_limits(struct example *e) {
     e->limits.group_size = sizes[below(4)];
     e->limits.vector_group = below(4) == 0 ? 0 : sizes[below(4)];
     e->limits.tile_tokens = e->limits.vector_group == 1 && below(2) ? 1 + below(3) : 0;
-    e->limits.enough_lanes = below(2) ? 0 : below(200);
     e->limits.max_groups = below(2) ? 65535 : 1 + below(40);
     e->limits.offset_alignment = 1u << below(8);
     e->limits.buffer_bytes = below(3) == 0 ? ARENA : 40 + 4 * below(1000);
@@ -162,8 +161,7 @@ static bool run_piece(struct example *e, const rope2d_piece *piece) {
     for (uint32_t i = 0; i < piece->tensor_count; i++)
         rope2d_stage_in(&e->plan, piece, i, staging + piece->tensors[i].in.offset);
     e->row_base = piece->token_first * e->plan.pattern.row_axes;
-    rope2d_shape_write(d.words, &e->plan, &e->positions, &e->work, piece, e->row_base, 0,
-                       e->limits.group_size);
+    rope2d_shape_write(d.words, &e->plan, &e->positions, &e->work, piece, e->row_base, 0);
     if (d.words[R_UNITS] != (piece->vector ? *rope2d_plan_vectors(&e->plan) : e->plan.pattern.single).count ||
         !(piece->vector ? dispatch_groups(&d) : dispatch_lanes(&d)))
         return false;

@@ -6,7 +6,6 @@
 #define STAGING_BYTES  ((uint64_t)256 << 20) // of all tensors of a piece
 #define SMALL_BYTES    ((uint64_t)256 << 10) // of a tensor
 #define TILE_TOKENS    16                    // of a work-item that has tokens whole
-#define GPU_LANES      (256u * 1024)         // about what the largest GPUs have under way at once
 #define MEMORY_DIVISOR 4                     // of the device's memory that one apply may take
 
 // ------------------------------------------------------------------------------------ what one apply has
@@ -48,12 +47,12 @@ rope2d_stage_limits rope2d_cl_limits(const rope2d_plan *plan) {
         .group_size = rope2d_cl_group_size(plan, false),
         .vector_group = rope2d_cl_group_size(plan, true),
         .tile_tokens = ((const rope2d_cl_plan *)plan->impl)->takes_tokens ? TILE_TOKENS : 0,
-        .enough_lanes = info->is_software ? 0 : GPU_LANES,
         .offset_alignment = 16,
     };
-    if (rope2d_cl_keeps_order(plan->device) && limits.vector_group >= 8) // R_LANES_TOGETHER
-        limits.token_slots = 2;
-    limits.keeps_order = limits.token_slots > 0;
+    limits.keeps_order = rope2d_cl_keeps_order(plan->device);
+    limits.token_slots = limits.keeps_order ? 2 : 0;
+    if (limits.keeps_order && limits.vector_group < R_LANES_TOGETHER)
+        limits.vector_group = 0;
     // OpenCL has no limit; kernels count in 32 bits.
     limits.max_groups =
         INT32_MAX / (limits.group_size > limits.vector_group ? limits.group_size : limits.vector_group);
@@ -124,8 +123,7 @@ static rope2d_status drain_staging(apply_state *state, const rope2d_piece *piece
 
 static void write_shape(const apply_state *state, const rope2d_cl_window *window, const rope2d_work *work,
                         const rope2d_piece *piece, uint32_t *words) {
-    rope2d_shape_write(words, state->plan, state->positions, work, piece, 0, window->fold,
-                       rope2d_cl_group_size(state->plan, piece->vector));
+    rope2d_shape_write(words, state->plan, state->positions, work, piece, 0, window->fold);
     if (!window->is_whole) {
         words[R_ROW_FIRST] = (uint32_t)piece->token_first * words[R_ROW_AXES];
         words[R_ROW_BATCH_STRIDE] = 0;
@@ -154,7 +152,7 @@ static rope2d_status run_kernel(apply_state *state, const rope2d_cl_window *wind
         CL(SetKernelArg, *kernel, 4 + 2 * i, sizeof(cl_mem), in);
         CL(SetKernelArg, *kernel, 5 + 2 * i, sizeof(cl_mem), out);
     }
-    const size_t local = rope2d_cl_group_size(state->plan, piece->vector);
+    const size_t local = piece->group_size;
     const size_t global = (size_t)piece->groups[0] * piece->groups[1] * local;
     CL(EnqueueNDRangeKernel, state->device->queue, *kernel, 1, NULL, &global, &local, 0, NULL, NULL);
 fail:

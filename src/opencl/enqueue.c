@@ -48,14 +48,13 @@ static rope2d_status set_part(rope2d_opencl_binding *binding, const binding_part
                               rope2d_opencl_dispatch *dispatch) {
     const rope2d_cl_device *device = binding->plan->device->impl;
     const rope2d_cl *cl = &device->cl;
-    const uint32_t group = rope2d_cl_group_size(binding->plan, binding->piece.vector);
     rope2d_status status = ROPE2D_OK;
     uint32_t words[R_SHAPE_WORDS];
     rope2d_piece piece;
     narrow(binding, part, &piece);
     binding->work.first_token = part->first_token;
     rope2d_shape_write(words, binding->plan, binding->positions, &binding->work, &piece, 0,
-                       binding->window->fold, group);
+                       binding->window->fold);
     if (binding->row_tokens > 0) {
         const bool is_shared = binding->row_batch == 1;
         const uint64_t before = is_shared ? 0 : part->batch_first * binding->row_tokens;
@@ -65,8 +64,8 @@ static rope2d_status set_part(rope2d_opencl_binding *binding, const binding_part
     }
     CL(SetKernelArg, binding->kernel, 0, sizeof(words), words);
     dispatch->kernel = binding->kernel;
-    dispatch->global_size = (size_t)piece.groups[0] * group;
-    dispatch->local_size = group;
+    dispatch->global_size = (size_t)piece.groups[0] * piece.group_size;
+    dispatch->local_size = piece.group_size;
 fail:
     return status;
 }

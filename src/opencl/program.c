@@ -137,9 +137,9 @@ static rope2d_status build(const rope2d_plan *plan, rope2d_cl_source *source, co
     snprintf(options, sizeof(options),
              "-cl-std=CL1.2 -DR_IN=%uu -DR_OUT=%uu -DR_VECTOR=%d -DR_FLAGS=%uu -DR_TEXTURE=%d%s%s",
              (unsigned)plan->in, (unsigned)plan->out, kind->vector,
-             (unsigned)kind->units->flags |
+             (unsigned)kind->units->flags | (kind->converts && !kind->tokens ? R_CONVERTS_FLAG : 0) |
                  (kind->vector && rope2d_cl_keeps_order(plan->device) ? R_ORDER_FLAG : 0),
-             reads_texture(plan), kind->converts ? " -DR_HARDWARE=1" : "",
+             reads_texture(plan), kind->converts && kind->tokens ? " -DR_HARDWARE=1" : "",
              kind->has_part ? " -DR_PART=1" : "");
     if (kind->tokens)
         add_token_options(options, strlen(options), plan, kind->units);
@@ -218,10 +218,11 @@ rope2d_status rope2d_opencl_plan_create(rope2d_plan *plan) {
     choose_kind(plan, own->takes_tokens, &kind);
     if (!own->takes_tokens)
         OWN(variant_create(plan, &source, &kind, &own->single));
-    if (own->takes_tokens && (kind.units->flags & R_EIGHT_FLAG) != 0)
-        OWN(rope2d_make_vector(plan, make_vector, &source));
-    else if (own->takes_tokens || (vectors->count > 0 && vectors->count <= front->info.max_group_size))
-        OWN(make_vector(plan, false, &source));
+    const bool may_convert =
+        own->takes_tokens ? (kind.units->flags & R_EIGHT_FLAG) != 0 : !rope2d_cl_keeps_order(front);
+    if (!own->takes_tokens && (vectors->count == 0 || vectors->count > front->info.max_group_size))
+        goto fail; // single units do
+    OWN(may_convert ? rope2d_make_vector(plan, make_vector, &source) : make_vector(plan, false, &source));
 fail:
     rope2d_cl_source_destroy(front, &source);
     return status;

@@ -127,8 +127,7 @@ static rope2d_status dispatch(const struct job *job) {
     rope2d_piece shared = *job->piece;
     share_arena(&shared, job->plan);
     uint32_t words[R_SHAPE_WORDS];
-    rope2d_shape_write(words, job->plan, job->positions, job->work, &shared, window.first, table->fold,
-                       job->device->group_size);
+    rope2d_shape_write(words, job->plan, job->positions, job->work, &shared, window.first, table->fold);
     memcpy(job->lane->shape.mapped, words, sizeof(words));
     ROPE2D_TRY(rope2d_vulkan_buffer_flush(job->device, &job->lane->shape));
     bind(job, kernel, &window, is_texture);

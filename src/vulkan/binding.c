@@ -110,7 +110,7 @@ static void write_dispatch(rope2d_vulkan_binding *binding, const struct vulkan_u
     uint32_t words[R_SHAPE_WORDS];
     dispatch->window = choose_window(binding, update, piece);
     rope2d_shape_write(words, binding->plan, &update->seen, &update->work, piece, dispatch->window.first,
-                       update->table.fold, binding->device->group_size);
+                       update->table.fold);
     memcpy((unsigned char *)binding->sets.shapes.mapped + offset, words, sizeof(words));
     memcpy(dispatch->words, words, sizeof(dispatch->words));
     VkDescriptorBufferInfo shape = {binding->sets.shapes.handle, binding->sets.shapes.offset + offset,

@@ -12,7 +12,6 @@
 
 #define MOST_ARENA_BYTES  (256u * 1024 * 1024) // keeps a dispatch far below any watchdog's patience
 #define LEAST_ARENA_BYTES (1024u * 1024)
-#define GPU_LANES         (256u * 1024) // about what the largest GPUs have under way at once
 
 #define SUBSET  "VK_KHR_portability_subset"
 #define FLOAT16 "VK_KHR_shader_float16_int8"
@@ -126,7 +125,6 @@ fail:
 static void choose_sizes(struct vulkan_device *device, const rope2d_device_info *info) {
     device->group_size = info->max_group_size < 64 ? info->max_group_size : 64;
     device->vector_group = info->max_group_size < 128 ? info->max_group_size & ~7u : 128; // R_LANES_TOGETHER
-    device->enough_lanes = info->is_software ? 0 : GPU_LANES;
     device->arena_bytes = info->memory_bytes / 8;
     if (device->arena_bytes > MOST_ARENA_BYTES)
         device->arena_bytes = MOST_ARENA_BYTES;

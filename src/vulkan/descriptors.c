@@ -23,7 +23,6 @@ rope2d_stage_limits rope2d_vulkan_limits(const rope2d_plan *plan, const rope2d_p
         .slots = slots,
         .group_size = rope2d_vulkan_of(plan->device)->group_size,
         .vector_group = rope2d_vulkan_vector_group(plan),
-        .enough_lanes = rope2d_vulkan_of(plan->device)->enough_lanes,
         .token_slots = info->is_software ? slots : 0,
         .keeps_order = rope2d_vulkan_keeps_order(info),
         .max_groups = info->max_groups,

@@ -52,7 +52,6 @@ struct vulkan_device {
     rope2d_kernel_bytes kernels[2]; // embedded: single, vector; unpacked once, under kernel_lock
     uint32_t group_size;            // invocations of a workgroup with single units
     uint32_t vector_group;          // and with vector units, at most
-    uint32_t enough_lanes;          // invocations that keep the device busy; 0: one for each core
     uint64_t arena_bytes;           // most staging memory of a dispatch
     rope2d_lock queue_lock;
     rope2d_lock lane_lock;

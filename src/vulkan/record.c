@@ -81,7 +81,7 @@ static rope2d_status make_part(const rope2d_vulkan_binding *binding, const rope2
                            range->first_token, binding->plan->device->info.name);
     uint32_t words[R_SHAPE_WORDS];
     rope2d_shape_write(words, binding->plan, &binding->seen, &work, &piece, dispatch->window.first,
-                       binding->fold, binding->device->group_size);
+                       binding->fold);
     memcpy(part->words, words, sizeof(part->words));
     memcpy(part->groups, piece.groups, sizeof(part->groups));
     return ROPE2D_OK;
