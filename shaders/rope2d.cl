@@ -52,6 +52,14 @@ typedef struct r_memory {
 __constant sampler_t r_fetch = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
 #endif
 
+// Element `step` k of an array, without an index that the compiler does not know: of four that were read, for
+// where it chooses among addresses, LLVM keeps all of the array in memory, a copy for each lane.
+#define R_PICK(k, a, step) r_pick(k, (a)[0], (a)[step], (a)[2 * (step)], (a)[3 * (step)])
+static uint r_pick(uint k, uint a, uint b, uint c, uint d) {
+    return k == 0u ? a : k == 1u ? b : k == 2u ? c : d;
+}
+#define R_PICK_BUFFER(k, a) ((k) == 0u ? (a)[0] : (k) == 1u ? (a)[1] : (k) == 2u ? (a)[2] : (a)[3])
+
 #define R_TWO_ANGLES   ((R_FLAGS & R_TWO_ANGLES_FLAG) != 0u)
 #define R_FACTORED     ((R_FLAGS & R_FACTORED_FLAG) != 0u)
 
@@ -65,8 +73,10 @@ static float4 r_read_texel(R_MEM uint texel) {
 #if R_VECTOR
 
 #define R_GROUP_LANES              ((uint)get_local_size(0))
-#define R_MOST_TENSORS             1u // the one that was chosen
-#define R_TENSOR(k, i)             R_SHAPE(R_TENSORS + (k) * R_TENSOR_WORDS + (i))
+#define R_BARRIER                  barrier(CLK_LOCAL_MEM_FENCE);
+#define R_MOST_TENSORS             ((uint)R_MAX_DISPATCH_TENSORS)
+#define R_TENSOR(k, i)             R_PICK(k, memory->shape + R_TENSORS + (i), R_TENSOR_WORDS)
+#define R_TENSOR_RANGE(k, i)       R_PICK(k, memory->shape + R_RANGE_TENSORS + (i), R_RANGE_TENSOR_WORDS)
 #define R_READ_UNIT(a, b, i)       { a = R_UNIT(2u * (i)); b = R_UNIT(2u * (i) + 1u); }
 #define R_STRUCT(name)             \
     typedef struct name name;      \
@@ -98,10 +108,10 @@ static uint r_pack_halves(float2 two) {
 #endif
 
 // The buffers were chosen with the tensor: they are all slot 0.
-#define R_WITH_SLOT(k, call, a, b, c) r_choose_slot(memory, k); call(R_M 0u, a, b, c);
+#define R_WITH_SLOT(k, call, a, b, c, d) r_choose_slot(memory, k); call(R_M 0u, a, b, c, d);
 static void r_choose_slot(r_memory *memory, uint k) {
-    memory->in[0] = k == 0u ? memory->in[0] : k == 1u ? memory->in[1] : k == 2u ? memory->in[2] : memory->in[3];
-    memory->out[0] = k == 0u ? memory->out[0] : k == 1u ? memory->out[1] : k == 2u ? memory->out[2] : memory->out[3];
+    memory->in[0] = R_PICK_BUFFER(k, memory->in);
+    memory->out[0] = R_PICK_BUFFER(k, memory->out);
 }
 
 // llvmpipe moves number by number, lane by lane: half as many of twice the size take half the time.
@@ -189,30 +199,31 @@ static void r_store(R_MEM uint k, uint at, uint bits) {
 #include "vector.h"
 #endif
 
-// The tensor of a lane or group becomes the only one, so that every index is known to the compiler. Others had
-// all words copied to memory for each lane, which on Rusticl took longer than the rest.
-#define R_PICK(a, step) (k == 0u ? (a)[0] : k == 1u ? (a)[step] : k == 2u ? (a)[2 * (step)] : (a)[3 * (step)])
+#if !R_VECTOR
+// The tensor of a lane becomes the only one. Where its number is an index, others had all words copied to
+// memory for each lane, which on Rusticl took longer than the rest.
 static void r_choose_tensor(uint *words, r_memory *memory, uint at) {
     uint k = 0u;
     for (uint i = 1u; i < R_MAX_DISPATCH_TENSORS; i++) {
-        if (i < words[R_TENSOR_COUNT] && at >= words[R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS + R_LANE_FIRST])
+        if (at >= words[R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS + R_LANE_FIRST])
             k = i;
     }
     for (uint i = 0u; i < R_RANGE_TENSOR_WORDS; i++)
-        words[R_RANGE_TENSORS + i] = R_PICK(words + R_RANGE_TENSORS + i, R_RANGE_TENSOR_WORDS);
+        words[R_RANGE_TENSORS + i] = R_PICK(k, words + R_RANGE_TENSORS + i, R_RANGE_TENSOR_WORDS);
     for (uint i = 0u; i < R_TENSOR_WORDS; i++)
-        words[R_TENSORS + i] = R_PICK(words + R_TENSORS + i, R_TENSOR_WORDS);
-    memory->in[0] = R_PICK(memory->in, 1);
-    memory->out[0] = R_PICK(memory->out, 1);
+        words[R_TENSORS + i] = R_PICK(k, words + R_TENSORS + i, R_TENSOR_WORDS);
+    memory->in[0] = R_PICK_BUFFER(k, memory->in);
+    memory->out[0] = R_PICK_BUFFER(k, memory->out);
     words[R_TENSOR_COUNT] = 1u;
 }
+#endif
 
 __kernel void rope2d(r_words shape, __global const uint *units, __global const int *rows,
                      R_TABLE_TYPE table, __global const uint *in0, __global uint *out0, __global const uint *in1,
                      __global uint *out1, __global const uint *in2, __global uint *out2, __global const uint *in3,
                      __global uint *out3) {
     r_memory memory;
-#ifdef R_RUN
+#if R_VECTOR
     memory.shape = shape.words;
 #else
     r_words own = shape; // PoCL's work-items and groups share what is passed by value, whoever writes it
@@ -230,17 +241,15 @@ __kernel void rope2d(r_words shape, __global const uint *units, __global const i
     memory.out[3] = out3;
 #ifdef R_RUN
     r_token_lane(&memory, table, (uint)get_group_id(0));
-#else
+#elif R_VECTOR
 #ifdef R_TAKES_TOKENS
     // All groups are the first tensor's then.
-    memory.has_both = own.words[R_TENSOR_COUNT] == 2u &&
-                      own.words[R_RANGE_TENSORS + R_RANGE_TENSOR_WORDS + R_LANES] == 0u;
+    memory.has_both = shape.words[R_TENSOR_COUNT] == 2u &&
+                      shape.words[R_RANGE_TENSORS + R_RANGE_TENSOR_WORDS + R_LANES] == 0u;
 #endif
-    r_choose_tensor(own.words, &memory, (uint)(R_VECTOR ? get_group_id(0) : get_global_id(0)));
-#if R_VECTOR
     r_vector_lane(&memory, table, (uint)get_group_id(0), (uint)get_local_id(0));
 #else
+    r_choose_tensor(own.words, &memory, (uint)get_global_id(0));
     r_invocation(&memory, table, (uint)get_global_id(0));
-#endif
 #endif
 }

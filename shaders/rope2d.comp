@@ -110,8 +110,10 @@ vec4 r_read_texel(uint texel) {
 #if R_VECTOR
 
 #define R_GROUP_LANES  gl_WorkGroupSize.x
+#define R_BARRIER      barrier();
 #define R_MOST_TENSORS uint(R_MAX_DISPATCH_TENSORS)
 #define R_TENSOR(k, i) (shape.words[R_TENSORS / 4 + (k) * (R_TENSOR_WORDS / 4) + (i) / 4][(i) % 4])
+#define R_TENSOR_RANGE(k, i) (range.words[R_RANGE_TENSORS + (k) * R_RANGE_TENSOR_WORDS + (i)])
 #define R_READ_UNIT(a, b, i)            \
     {                                   \
         uvec4 two = units.words[(i) / 2u]; \
@@ -204,11 +206,11 @@ void r_store_run(uint k, uint at, uvec4 words) {
 }
 
 // A slot that is constant from here on, so that a driver need not choose at each load and store.
-#define R_WITH_SLOT(k, call, a, b, c) \
-    if (R_TWO_SLOTS && k != 0u)       \
-        call(1u, a, b, c);            \
-    else                              \
-        call(0u, a, b, c);
+#define R_WITH_SLOT(k, call, a, b, c, d) \
+    if (R_TWO_SLOTS && k != 0u)          \
+        call(1u, a, b, c, d);            \
+    else                                 \
+        call(0u, a, b, c, d);
 #define R_TAKES_TOKENS
 #define R_HAS_BOTH (R_SHAPE(R_TENSOR_COUNT) == 2u)
 

@@ -17,10 +17,11 @@
 #define R_RANGE_TENSORS 4 // where the tensors' range words begin
 
 // The range words of a tensor.
-#define R_IN_FIRST           0 // element of batch 0, token 0, head 0, channel 0
-#define R_OUT_FIRST          1
-#define R_LANE_FIRST         2 // its first invocation, a multiple of the workgroup's size; vectors: workgroup; of a
-                               // tensor that is not there 0xffffffff
+#define R_IN_FIRST  0 // element of batch 0, token 0, head 0, channel 0
+#define R_OUT_FIRST 1
+#define R_LANE_FIRST                                                                                         \
+    2 // its first invocation, a multiple of the workgroup's size; vectors: workgroup; of a
+      // tensor that is not there 0xffffffff
 #define R_LANES              3 // batch * tokens * heads * units; vectors: workgroups
 #define R_RANGE_TENSOR_WORDS 4
 
@@ -38,11 +39,12 @@
 #define R_TENSOR_COUNT        29
 #define R_FACTORS             30 // row numbers whose entries are multiplied; 0: one entry to an angle
 #define R_TABLE_FACTOR_STRIDE 31
-#define R_UNIT_MAGIC          32 // vectors: divides invocations by units; tiles: those of a workgroup by those of R_HEAD_STEP heads
-#define R_UNIT_SHIFTS         33 // of that division
-#define R_TILE_TOKENS         34 // tiles: tokens of a workgroup at a time, with all units of each
-#define R_LANE_TOKENS         35 // tiles, with R_TOKENS_FLAG: tokens of an invocation; with R_ORDER_FLAG: units
-#define R_TENSORS             36 // where the tensors' other words begin
+#define R_UNIT_MAGIC                                                                                         \
+    32 // vectors: divides invocations by units; tiles: those of a workgroup by those of R_HEAD_STEP heads
+#define R_UNIT_SHIFTS 33 // of that division
+#define R_TILE_TOKENS 34 // tiles: tokens of a workgroup at a time, with all units of each
+#define R_LANE_TOKENS 35 // tiles, with R_TOKENS_FLAG: tokens of an invocation; with R_ORDER_FLAG: units
+#define R_TENSORS     36 // where the tensors' other words begin
 
 // The other words of a tensor.
 #define R_HEADS            0
@@ -52,10 +54,10 @@
 #define R_OUT_BATCH_STRIDE 4
 #define R_OUT_TOKEN_STRIDE 5
 #define R_OUT_HEAD_STRIDE  6
-// Vectors: invocations are numbered [token][batch][head][unit], as contiguous tensors lie, and a workgroup has
-// as many as it holds. Tiles, which are of kernels with R_TOKENS_FLAG or R_ORDER_FLAG: workgroups are numbered
-// [tile][batch], and have all heads. Those that have tokens whole are the first tensor's alone and take all
-// tensors' heads.
+// Vectors: invocations are numbered [token][batch][head][unit], as contiguous tensors lie, and a workgroup
+// has as many as it holds. Tiles, which are of kernels with R_TOKENS_FLAG or R_ORDER_FLAG: workgroups are
+// numbered [tile][batch], and have all heads. Those that have tokens whole are the first tensor's alone and
+// take all tensors' heads.
 #define R_HEADS_MAGIC  7
 #define R_SPAN         8 // batch * heads; tiles: batch
 #define R_SPAN_MAGIC   9

@@ -19,8 +19,9 @@
 //   R_TAKES_TOKENS             defined where R_TOKENS_FLAG and R_ORDER_FLAG are known, and then
 //   R_TWO_SLOTS R_HAS_BOTH     whether there may be two tensors, and there are
 //   R_GROUP_LANES              lanes of a workgroup
+//   R_BARRIER                  waits for all of them
 //   R_MOST_TENSORS             tensors of a dispatch, at most
-//   R_TENSOR(k, i)             word i of tensor k's
+//   R_TENSOR(k, i) R_TENSOR_RANGE(k, i)   words of tensor k
 //   R_READ_UNIT(a, b, i)       sets a and b to the two words of vector unit i
 //   R_STRUCT(name)             how a struct's declaration begins
 //   R_FLAGS                    those of shape.h
@@ -70,10 +71,9 @@ R_STRUCT(r_heads) {
 };
 
 R_FN r_heads r_find_heads(R_MEM uint k, uint batch, uint token, uint head) {
-    uint moving = R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS;
-    uint in_at = R_RANGE(moving + R_IN_FIRST) + batch * R_TENSOR(k, R_IN_BATCH_STRIDE) +
+    uint in_at = R_TENSOR_RANGE(k, R_IN_FIRST) + batch * R_TENSOR(k, R_IN_BATCH_STRIDE) +
                  token * R_TENSOR(k, R_IN_TOKEN_STRIDE) + head * R_TENSOR(k, R_IN_HEAD_STRIDE);
-    uint out_at = R_RANGE(moving + R_OUT_FIRST) + batch * R_TENSOR(k, R_OUT_BATCH_STRIDE) +
+    uint out_at = R_TENSOR_RANGE(k, R_OUT_FIRST) + batch * R_TENSOR(k, R_OUT_BATCH_STRIDE) +
                   token * R_TENSOR(k, R_OUT_TOKEN_STRIDE) + head * R_TENSOR(k, R_OUT_HEAD_STRIDE);
     r_heads heads;
     heads.in_run = in_at >> R_RUN_SHIFT;
@@ -136,68 +136,85 @@ R_FN r_duos r_find_duos(R_MEM r_lane lane, uint row_at) {
 // With one run the lane loads and stores no other: what it stored must not be loaded again.
 #define R_HAS_B(lane) (!R_HAS_FLAG(R_LONE_FLAG) || (lane).a_run != (lane).b_run)
 
-// A unit of one head, moved and turned.
-R_FN void r_turn_head(R_MEM uint k, r_lane lane, uint in_run, uint out_run, r_duos duos, r_turns t0,
-                      r_turns t1) {
-    bool eight = R_HAS_FLAG(R_EIGHT_FLAG);
-    // Of a run of eight the second four are in its last two words, or in four of their own.
-    r_uint4 a = r_load_run(R_M k, in_run + lane.a_run);
-    r_uint4 a2 = a.zwzw;
-    if (R_TWO_LOADS)
-        a2 = r_load_run(R_M k, in_run + lane.a_run + 1u);
-    r_uint4 b = a;
-    r_uint4 b2 = a2;
-    if (R_HAS_B(lane)) {
-        b = r_load_run(R_M k, in_run + lane.b_run);
-        b2 = b.zwzw;
-        if (R_TWO_LOADS)
-            b2 = r_load_run(R_M k, in_run + lane.b_run + 1u);
+// A unit's channels of one head: loaded, turned and stored. Of a run of eight the second four are in its last
+// two words, or in four of their own. Macros: SwiftShader moves what functions are given and give back.
+#define R_LOAD_HEAD(a, a2, b, b2, k, lane, in_run)                                                           \
+    a = r_load_run(R_M k, (in_run) + (lane).a_run);                                                          \
+    a2 = a.zwzw;                                                                                             \
+    if (R_TWO_LOADS)                                                                                         \
+        a2 = r_load_run(R_M k, (in_run) + (lane).a_run + 1u);                                                \
+    b = a;                                                                                                   \
+    b2 = a2;                                                                                                 \
+    if (R_HAS_B(lane)) {                                                                                     \
+        b = r_load_run(R_M k, (in_run) + (lane).b_run);                                                      \
+        b2 = b.zwzw;                                                                                         \
+        if (R_TWO_LOADS)                                                                                     \
+            b2 = r_load_run(R_M k, (in_run) + (lane).b_run + 1u);                                            \
     }
-    bool crosses = eight && R_HAS_FLAG(R_INTERLEAVED_FLAG);
-    r_run v;
-    r_run w;
-    v.a = a;
-    v.b = b;
-    if (eight) {
-        w.a = a2;
-        w.b = b2;
-        if (crosses) {
-            v.b = a2;
-            w.a = b;
-        }
-        w = r_turn_eight(t1, duos.keep2, duos.keep3, w);
-    }
-    v = r_turn_eight(t0, duos.keep0, duos.keep1, v);
-    a = v.a;
-    b = v.b;
-    if (eight) {
-        a2 = w.a;
-        b2 = w.b;
-        if (crosses) {
-            a2 = v.b;
-            b = w.a;
-        }
-        if (!R_TWO_LOADS) {
-            a = R_UINT4(a.x, a.y, a2.x, a2.y);
-            b = R_UINT4(b.x, b.y, b2.x, b2.y);
-        }
-    }
-    r_store_run(R_M k, out_run + lane.a_run, a);
-    if (R_TWO_LOADS)
-        r_store_run(R_M k, out_run + lane.a_run + 1u, a2);
-    if (R_HAS_B(lane)) {
-        r_store_run(R_M k, out_run + lane.b_run, b);
-        if (R_TWO_LOADS)
-            r_store_run(R_M k, out_run + lane.b_run + 1u, b2);
-    }
-}
 
-// One token and head.
-R_FN void r_vector_token(R_MEM uint k, r_lane lane, r_heads heads, uint row_at) {
+#define R_TURN_HEAD(a, a2, b, b2, duos, t0, t1)                                                              \
+    {                                                                                                        \
+        bool eight = R_HAS_FLAG(R_EIGHT_FLAG);                                                               \
+        bool crosses = eight && R_HAS_FLAG(R_INTERLEAVED_FLAG);                                              \
+        r_run v;                                                                                             \
+        r_run w;                                                                                             \
+        v.a = a;                                                                                             \
+        v.b = b;                                                                                             \
+        if (eight) {                                                                                         \
+            w.a = a2;                                                                                        \
+            w.b = b2;                                                                                        \
+            if (crosses) {                                                                                   \
+                v.b = a2;                                                                                    \
+                w.a = b;                                                                                     \
+            }                                                                                                \
+            w = r_turn_eight(t1, (duos).keep2, (duos).keep3, w);                                             \
+        }                                                                                                    \
+        v = r_turn_eight(t0, (duos).keep0, (duos).keep1, v);                                                 \
+        a = v.a;                                                                                             \
+        b = v.b;                                                                                             \
+        if (eight) {                                                                                         \
+            a2 = w.a;                                                                                        \
+            b2 = w.b;                                                                                        \
+            if (crosses) {                                                                                   \
+                a2 = v.b;                                                                                    \
+                b = w.a;                                                                                     \
+            }                                                                                                \
+            if (!R_TWO_LOADS) {                                                                              \
+                a = R_UINT4(a.x, a.y, a2.x, a2.y);                                                           \
+                b = R_UINT4(b.x, b.y, b2.x, b2.y);                                                           \
+            }                                                                                                \
+        }                                                                                                    \
+    }
+
+#define R_STORE_HEAD(a, a2, b, b2, k, lane, out_run)                                                         \
+    r_store_run(R_M k, (out_run) + (lane).a_run, a);                                                         \
+    if (R_TWO_LOADS)                                                                                         \
+        r_store_run(R_M k, (out_run) + (lane).a_run + 1u, a2);                                               \
+    if (R_HAS_B(lane)) {                                                                                     \
+        r_store_run(R_M k, (out_run) + (lane).b_run, b);                                                     \
+        if (R_TWO_LOADS)                                                                                     \
+            r_store_run(R_M k, (out_run) + (lane).b_run + 1u, b2);                                           \
+    }
+
+// One token and head. What comes from memory is asked for before what is in caches, and nothing is stored
+// before all of the group have asked: a line of memory is several lanes', and in place one that was written
+// before others had read it would cost NVIDIA's caches twice.
+R_FN void r_vector_token(R_MEM uint k, r_lane lane, r_heads heads, uint row_at, bool is_there) {
+    r_uint4 a = R_UINT4(0u, 0u, 0u, 0u);
+    r_uint4 a2 = a;
+    r_uint4 b = a;
+    r_uint4 b2 = a;
+    if (is_there) {
+        R_LOAD_HEAD(a, a2, b, b2, k, lane, heads.in_run)
+    }
+    R_BARRIER
     r_duos duos = r_find_duos(R_M lane, row_at);
     uint head = lane.head;
     R_FIND_TURNS(t0, t1, duos)
-    r_turn_head(R_M k, lane, heads.in_run, heads.out_run, duos, t0, t1);
+    R_TURN_HEAD(a, a2, b, b2, duos, t0, t1)
+    if (is_there) {
+        R_STORE_HEAD(a, a2, b, b2, k, lane, heads.out_run)
+    }
 }
 
 // A unit has 32 bytes, or 64 by two loads: heads of so many units, read and written, fit the first caches of
@@ -227,7 +244,10 @@ R_FN void r_turn_heads(R_MEM uint k, r_lane lane, r_heads heads, r_duos duos, r_
             if (R_HAS_FLAG(R_EIGHT_FLAG))
                 R_READ_TURNS(t1, duos.two2, duos.two3)
         }
-        r_turn_head(R_M k, lane, in_run, out_run, duos, t0, t1);
+        r_uint4 a, a2, b, b2;
+        R_LOAD_HEAD(a, a2, b, b2, k, lane, in_run)
+        R_TURN_HEAD(a, a2, b, b2, duos, t0, t1)
+        R_STORE_HEAD(a, a2, b, b2, k, lane, out_run)
         in_run += heads.in_step;
         out_run += heads.out_step;
         head += R_STEP;
@@ -348,8 +368,7 @@ R_FN void r_tile_lane(R_MEM uint k, uint item, uint lane) {
         tile_token *= R_SHAPE(R_LANE_TOKENS);
     }
     uint token = tile * tokens + tile_token;
-    bool is_there = tile_token < tokens && token < R_RANGE(R_TOKENS) &&
-                    item < R_RANGE(R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS + R_LANES);
+    bool is_there = tile_token < tokens && token < R_RANGE(R_TOKENS) && item < R_TENSOR_RANGE(k, R_LANES);
     uint row_at = R_RANGE(R_ROW_FIRST) + batch * R_SHAPE(R_ROW_BATCH_STRIDE) + token * R_SHAPE(R_ROW_AXES);
     uint left = min(tokens - tile_token, R_RANGE(R_TOKENS) - token);
     if (is_there)
@@ -367,22 +386,23 @@ R_FN void r_single_lane(R_MEM uint k, uint item, uint lane) {
     uint head = run - token * R_TENSOR(k, R_SPAN);
     uint batch = r_divide(head, R_TENSOR(k, R_HEADS_MAGIC), shifts);
     head -= batch * R_TENSOR(k, R_HEADS);
+    // Lanes past the end take their cosines as the last token's do.
+    bool is_there = token < R_RANGE(R_TOKENS);
+    token = min(token, R_RANGE(R_TOKENS) - 1u);
     uint row_at = R_RANGE(R_ROW_FIRST) + batch * R_SHAPE(R_ROW_BATCH_STRIDE) + token * R_SHAPE(R_ROW_AXES);
-    if (token < R_RANGE(R_TOKENS)) {
-        r_lane own = r_find_lane(R_M place - run * R_SHAPE(R_UNITS), head);
-        r_heads heads = r_find_heads(R_M k, batch, token, head);
-        R_WITH_SLOT(k, r_vector_token, own, heads, row_at)
-    }
+    r_lane own = r_find_lane(R_M place - run * R_SHAPE(R_UNITS), head);
+    r_heads heads = r_find_heads(R_M k, batch, token, head);
+    R_WITH_SLOT(k, r_vector_token, own, heads, row_at, is_there)
 }
 
 // What `lane` of a workgroup does.
 R_FN void r_vector_lane(R_MEM uint group, uint lane) {
     uint k = 0u;
     for (uint i = 1u; i < R_MOST_TENSORS; i++) {
-        if (group >= R_RANGE(R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS + R_LANE_FIRST))
+        if (group >= R_TENSOR_RANGE(i, R_LANE_FIRST))
             k = i;
     }
-    uint item = group - R_RANGE(R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS + R_LANE_FIRST);
+    uint item = group - R_TENSOR_RANGE(k, R_LANE_FIRST);
 #ifdef R_TAKES_TOKENS
     if (R_HAS_FLAG(R_TOKENS_FLAG | R_ORDER_FLAG))
         r_tile_lane(R_M k, item, lane);

@@ -26,7 +26,8 @@ void rope2d_library_find(void *library, const char *name, void *function, size_t
 
 #include <dlfcn.h>
 
-// Drivers' libraries stay: NVIDIA's for OpenCL (580.159) has no device any more when it is loaded a second time.
+// Drivers' libraries stay: NVIDIA's for OpenCL (580.159) has no device any more when it is loaded a second
+// time.
 void *rope2d_library_open(const char *name) {
     return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }

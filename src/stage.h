@@ -17,10 +17,10 @@ typedef struct rope2d_stage_limits {
     uint32_t group_size;   // invocations of a workgroup that takes single units
     uint32_t vector_group; // and of one that takes vector units; 0: none does
     uint32_t tile_tokens;  // not 0: an invocation has as many tokens whole, of all tensors, however they lie
-    uint32_t token_slots;  // not 0: kernels have R_TOKENS_FLAG or R_ORDER_FLAG: an invocation may have several
-                           // tokens, and of so many tensors all
-    bool keeps_order;      // kernels have R_ORDER_FLAG
-    uint32_t max_groups;   // in x and in y
+    uint32_t token_slots; // not 0: kernels have R_TOKENS_FLAG or R_ORDER_FLAG: an invocation may have several
+                          // tokens, and of so many tensors all
+    bool keeps_order;     // kernels have R_ORDER_FLAG
+    uint32_t max_groups;  // in x and in y
     uint32_t offset_alignment; // bytes between tensors that share one buffer
     // Row numbers that a kernel can reach, and between the positions of two batch elements (0: shared): a
     // piece of several batch elements reaches over all that lie between. 0: no limit below 2^32.
@@ -114,8 +114,8 @@ void rope2d_stage_in(const rope2d_plan *plan, const rope2d_piece *piece, uint32_
 void rope2d_stage_out(const rope2d_plan *plan, const rope2d_piece *piece, uint32_t tensor,
                       const void *staging);
 
-// Writes the R_SHAPE_WORDS words of the dispatch of a piece that has been counted. row_base: row numbers before the bound range;
-// table_fold: log2 of the texture's width.
+// Writes the R_SHAPE_WORDS words of the dispatch of a piece that has been counted. row_base: row numbers
+// before the bound range; table_fold: log2 of the texture's width.
 void rope2d_shape_write(uint32_t *words, const rope2d_plan *plan, const rope2d_positions *positions,
                         const rope2d_work *work, const rope2d_piece *piece, uint64_t row_base,
                         uint32_t table_fold);

@@ -149,7 +149,9 @@ static void try_all(rope2d_table table) {
     static const size_t first_words[] = {0, WORD, (size_t)2 * WORD};
     static memory own;
     job_result right;
-    tally_check(&counts, rotate(table, &own, &right) == ROPE2D_OK, "nothing is wrong, and nothing rotates");
+    const rope2d_status status = rotate(table, &own, &right);
+    tally_check(&counts, status == ROPE2D_OK, "nothing is wrong, and nothing rotates: %s: %s",
+                rope2d_status_name(status), own.log.text);
     if (table == ROPE2D_TABLE_TEXTURE) {
         try_words(SHIM_LIE_LIMITS, texture_limits, 2, table, &right);
         try_words(SHIM_LIE_FORMAT, first_words, 3, table, &right);

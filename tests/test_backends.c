@@ -284,9 +284,8 @@ static void pretend(struct suite *suite) {
     const bool works = suite->options.gpu == NULL;
 #else
     const bool is_vulkan = strncmp(suite->options.device, "vulkan", strlen("vulkan")) == 0;
-    const bool works =
-        suite->options.gpu == NULL ||
-        as_gpu(is_vulkan ? ROPE2D_BACKEND_VULKAN : ROPE2D_BACKEND_OPENCL, suite->options.gpu);
+    const bool works = suite->options.gpu == NULL ||
+                       as_gpu(is_vulkan ? ROPE2D_BACKEND_VULKAN : ROPE2D_BACKEND_OPENCL, suite->options.gpu);
 #endif
     harness_check(&suite->report, works, "--as-gpu %s: there is no such shim",
                   works ? "" : suite->options.gpu);
@@ -307,12 +306,9 @@ static bool take(struct options *options, const char *name, const char *value) {
     const struct {
         const char *name;
         const char **value;
-    } texts[] = {{"--device", &options->device},
-                 {"--case", &options->only_case},
-                 {"--types", &options->types},
-                 {"--table", &options->table},
-                 {"--expected", &options->expected},
-                 {"--as-gpu", &options->gpu}};
+    } texts[] = {{"--device", &options->device},     {"--case", &options->only_case},
+                 {"--types", &options->types},       {"--table", &options->table},
+                 {"--expected", &options->expected}, {"--as-gpu", &options->gpu}};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (strcmp(name, texts[i].name) == 0)
             *texts[i].value = value;

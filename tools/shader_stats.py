@@ -8,9 +8,10 @@ Fails where a kernel spills registers or multiplies and adds at once (`rope2d ve
 where docs/performance.md has other figures than these compilers give: each row that moved is printed, old and new.
 --table prints the tables, --write puts them there.
 
-Figures are for one element, as a lane sees it that rotates 8 heads. Of AMD: instructions, "inverse throughput", the
-driver's estimate of cycles in which a wave keeps the busiest unit busy, and latency, its estimate of cycles from a
-wave's begin to its end. The driver assumes 8 rounds of a loop. Of Intel: instructions for 16 lanes.
+Figures are for one element, as a lane sees it. Of AMD: instructions, "inverse throughput", the driver's estimate of
+cycles in which a wave keeps the busiest unit busy, and latency, its estimate of cycles from a wave's begin to its end.
+Of loops, which factored kernels have, instructions are counted once, and the driver assumes 8 rounds. Of Intel:
+instructions for 16 lanes.
 """
 import concurrent.futures
 import os

@@ -76,6 +76,9 @@ struct bench_engine_ops {
                          char *name, size_t size);
     int (*move)(struct bench_engine *engine, enum bench_move move, uint32_t variant, uint32_t set,
                 struct bench_sample *sample);
+    // Works for two milliseconds on a set's input, so that what is timed next finds the clocks of a device at
+    // work: drivers lower an idle one's. NULL: they do not.
+    int (*busy)(struct bench_engine *engine, uint32_t set);
 
     // The host's seconds of one record or enqueue of a rotation of set 0, those of the driver's commands
     // alone (negative: not known), and the library's allocations in it.

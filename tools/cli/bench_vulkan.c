@@ -134,6 +134,7 @@ const struct bench_engine_ops bench_vulkan_ops = {
     .variants = bench_vulkan_variants,
     .variant_name = bench_vulkan_variant_name,
     .move = bench_vulkan_move,
+    .busy = bench_vulkan_busy,
     .issue = issue,
     .compile_seconds = bench_vulkan_compile_seconds,
     .run_seconds = bench_vulkan_run_seconds,

@@ -38,6 +38,7 @@ struct vulkan {
     VkDescriptorSetLayout set_layout;
     VkPipelineLayout layout;
     VkPipeline pipelines[BENCH_KINDS_COUNT][VULKAN_SHAPES];
+    uint32_t busy_runs; // of a scale, so that a GPU is at work for a while
     // Of the case in work.
     struct vulkan_memory *sets; // [sets][BENCH_BUFFERS]
     struct vulkan_memory table; // of limits
@@ -92,5 +93,6 @@ void bench_vulkan_variant_name(const struct bench_engine *engine, enum bench_mov
 int bench_vulkan_record_bare(struct bench_engine *engine, double *seconds);
 int bench_vulkan_move(struct bench_engine *engine, enum bench_move move, uint32_t variant, uint32_t set,
                       struct bench_sample *sample);
+int bench_vulkan_busy(struct bench_engine *engine, uint32_t set);
 
 #endif

@@ -11,6 +11,9 @@
 
 extern const struct rope2d_unpacked bench_spirv[]; // [kind][width], as meson.build lists them
 
+enum { BUSY_SHAPE = 2, MOST_BUSY_RUNS = 1000 }; // 16 bytes a lane
+static const double BUSY_SECONDS = 2e-3;
+
 static const uint32_t item_counts[VULKAN_ITEMS] = {1, 4, 16}, group_sizes[VULKAN_GROUPS] = {64, 256};
 
 struct shape {
@@ -229,10 +232,21 @@ int bench_vulkan_record_bare(struct bench_engine *engine, double *seconds) {
     return STATUS_OK;
 }
 
+static void record_chunks(struct bench_engine *engine, enum bench_move move, struct shape shape,
+                          uint32_t set) {
+    struct vulkan *vulkan = engine->impl;
+    for (uint64_t at = 0; at < engine->bytes; at += vulkan->chunk) {
+        uint64_t left = engine->bytes - at;
+        uint32_t offsets[] = {(uint32_t)at, (uint32_t)at};
+        vkCmdBindDescriptorSets(vulkan->commands, VK_PIPELINE_BIND_POINT_COMPUTE, vulkan->layout, 0, 1,
+                                &vulkan->descriptors[2 * set + bench_is_in_place(move)], 2, offsets);
+        dispatch(engine, move, shape, left < vulkan->chunk ? left : vulkan->chunk);
+    }
+}
+
 int bench_vulkan_move(struct bench_engine *engine, enum bench_move move, uint32_t variant, uint32_t set,
                       struct bench_sample *sample) {
     struct vulkan *vulkan = engine->impl;
-    uint32_t in_place = bench_is_in_place(move);
     uint32_t shape = move == BENCH_DRIVER_COPY ? 0 : variant % shapes_of(engine);
     VkPipeline pipeline = VK_NULL_HANDLE;
     int result = STATUS_OK;
@@ -249,12 +263,29 @@ int bench_vulkan_move(struct bench_engine *engine, enum bench_move move, uint32_
         return bench_vulkan_submit(engine, sample);
     }
     vkCmdBindPipeline(vulkan->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
-    for (uint64_t at = 0; at < engine->bytes; at += vulkan->chunk) {
-        uint64_t left = engine->bytes - at;
-        uint32_t offsets[] = {(uint32_t)at, (uint32_t)at};
-        vkCmdBindDescriptorSets(vulkan->commands, VK_PIPELINE_BIND_POINT_COMPUTE, vulkan->layout, 0, 1,
-                                &vulkan->descriptors[2 * set + in_place], 2, offsets);
-        dispatch(engine, move, shape_of(shape), left < vulkan->chunk ? left : vulkan->chunk);
-    }
+    record_chunks(engine, move, shape_of(shape), set);
     return bench_vulkan_submit(engine, sample);
+}
+
+int bench_vulkan_busy(struct bench_engine *engine, uint32_t set) {
+    struct vulkan *vulkan = engine->impl;
+    struct bench_sample sample = {0};
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    if (engine->info.is_software)
+        return STATUS_OK;
+    int result = find_pipeline(engine, bench_kind_of(engine, BENCH_SCALE, false), BUSY_SHAPE, &pipeline);
+    if (!result)
+        result = bench_vulkan_begin(engine);
+    if (result)
+        return result;
+    vkCmdBindPipeline(vulkan->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+    for (uint32_t i = 0; i <= vulkan->busy_runs; ++i) {
+        record_chunks(engine, BENCH_SCALE, shape_of(BUSY_SHAPE), set);
+        bench_vulkan_barrier(vulkan->commands);
+    }
+    result = bench_vulkan_submit(engine, &sample);
+    double taken = sample.device > 0 ? sample.device : sample.host;
+    double runs = taken > 0 ? (vulkan->busy_runs + 1) * BUSY_SECONDS / taken : 0;
+    vulkan->busy_runs = runs < MOST_BUSY_RUNS ? (uint32_t)runs : MOST_BUSY_RUNS;
+    return result;
 }
