@@ -205,7 +205,7 @@ static void r_store(R_MEM uint k, uint at, uint bits) {
 static void r_choose_tensor(uint *words, r_memory *memory, uint at) {
     uint k = 0u;
     for (uint i = 1u; i < R_MAX_DISPATCH_TENSORS; i++) {
-        if (at >= words[R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS + R_LANE_FIRST])
+        if (i < words[R_TENSOR_COUNT] && at >= words[R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS + R_LANE_FIRST])
             k = i;
     }
     for (uint i = 0u; i < R_RANGE_TENSOR_WORDS; i++)

@@ -17,13 +17,12 @@
 #define R_RANGE_TENSORS 4 // where the tensors' range words begin
 
 // The range words of a tensor.
-#define R_IN_FIRST  0 // element of batch 0, token 0, head 0, channel 0
-#define R_OUT_FIRST 1
-#define R_LANE_FIRST                                                                                         \
-    2 // its first invocation, a multiple of the workgroup's size; vectors: workgroup; of a
-      // tensor that is not there 0xffffffff
+#define R_IN_FIRST           0 // element of batch 0, token 0, head 0, channel 0
+#define R_OUT_FIRST          1
+#define R_LANE_FIRST         2 // its first invocation, a multiple of the workgroup's size; vectors: workgroup
 #define R_LANES              3 // batch * tokens * heads * units; vectors: workgroups
 #define R_RANGE_TENSOR_WORDS 4
+// Vectors: R_LANE_FIRST of a tensor that is not there is 0xffffffff.
 
 #define R_RANGE_WORDS 20 // 80 bytes of push constants
 
@@ -39,12 +38,11 @@
 #define R_TENSOR_COUNT        29
 #define R_FACTORS             30 // row numbers whose entries are multiplied; 0: one entry to an angle
 #define R_TABLE_FACTOR_STRIDE 31
-#define R_UNIT_MAGIC                                                                                         \
-    32 // vectors: divides invocations by units; tiles: those of a workgroup by those of R_HEAD_STEP heads
-#define R_UNIT_SHIFTS 33 // of that division
-#define R_TILE_TOKENS 34 // tiles: tokens of a workgroup at a time, with all units of each
-#define R_LANE_TOKENS 35 // tiles, with R_TOKENS_FLAG: tokens of an invocation; with R_ORDER_FLAG: units
-#define R_TENSORS     36 // where the tensors' other words begin
+#define R_UNIT_MAGIC          32 // vectors: divides by R_UNITS; tiles: by those of R_HEAD_STEP heads
+#define R_UNIT_SHIFTS         33 // of that division
+#define R_TILE_TOKENS         34 // tiles: tokens of a workgroup at a time, with all units of each
+#define R_LANE_TOKENS         35 // tiles, with R_TOKENS_FLAG: tokens of an invocation; with R_ORDER_FLAG: units
+#define R_TENSORS             36 // where the tensors' other words begin
 
 // The other words of a tensor.
 #define R_HEADS            0

@@ -43,11 +43,14 @@ static void write_positions(uint32_t *words, const rope2d_positions *positions, 
 // What r_divide of shaders/vector.h wants, for any dividend of 32 bits (Granlund and Montgomery, "Division by
 // invariant integers using multiplication", 1994).
 static uint32_t make_divisor(uint32_t divisor, uint32_t *magic) {
-    uint32_t log = 0;
+    uint32_t log = 1;
+    *magic = 1;
+    if (divisor < 2)
+        return 0;
     while (((uint64_t)1 << log) < divisor)
         log++;
     *magic = (uint32_t)(((((uint64_t)1 << log) - divisor) << 32) / divisor + 1);
-    return log == 0 ? 0 : 1 | (log - 1) << 1;
+    return 1 | (log - 1) << 1;
 }
 
 static void write_divisions(uint32_t *words, const rope2d_piece *piece, uint32_t heads) {
@@ -66,7 +69,8 @@ static void write_tensors(uint32_t *words, const rope2d_plan *plan, const rope2d
         const uint32_t lanes =
             piece->vector ? groups : piece->batch * piece->tokens * heads * plan->pattern.single.count;
         write_tensor(tensor, &piece->tensors[i]);
-        write_divisions(tensor, piece, heads);
+        if (piece->vector)
+            write_divisions(tensor, piece, heads);
         write_range(words + R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS, &piece->tensors[i], first, lanes);
         first += piece->vector ? groups : groups * size;
     }

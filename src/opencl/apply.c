@@ -54,8 +54,8 @@ rope2d_stage_limits rope2d_cl_limits(const rope2d_plan *plan) {
     if (limits.keeps_order && limits.vector_group < R_LANES_TOGETHER)
         limits.vector_group = 0;
     // OpenCL has no limit; kernels count in 32 bits.
-    limits.max_groups =
-        INT32_MAX / (limits.group_size > limits.vector_group ? limits.group_size : limits.vector_group);
+    const uint32_t size = limits.group_size > limits.vector_group ? limits.group_size : limits.vector_group;
+    limits.max_groups = INT32_MAX / (size > 0 ? size : 1);
     return limits;
 }
 
