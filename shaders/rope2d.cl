@@ -108,7 +108,8 @@ static uint r_pack_halves(float2 two) {
 #endif
 
 // The buffers were chosen with the tensor: they are all slot 0.
-#define R_WITH_SLOT(k, call, a, b, c, d) r_choose_slot(memory, k); call(R_M 0u, a, b, c, d);
+#define R_WITH_SLOT(k, call, a, b, c, d) R_CHOOSE_SLOT(k) call(R_M 0u, a, b, c, d);
+#define R_CHOOSE_SLOT(k)                 r_choose_slot(memory, k);
 static void r_choose_slot(r_memory *memory, uint k) {
     memory->in[0] = R_PICK_BUFFER(k, memory->in);
     memory->out[0] = R_PICK_BUFFER(k, memory->out);

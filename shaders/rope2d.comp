@@ -211,6 +211,7 @@ void r_store_run(uint k, uint at, uvec4 words) {
         call(1u, a, b, c, d);            \
     else                                 \
         call(0u, a, b, c, d);
+#define R_CHOOSE_SLOT(k)
 #define R_TAKES_TOKENS
 #define R_HAS_BOTH (R_SHAPE(R_TENSOR_COUNT) == 2u)
 

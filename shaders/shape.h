@@ -95,7 +95,7 @@
 // And what Vulkan's kernels are built for.
 #define R_TEXTURE_FLAG     128u   // the table is a texture, a buffer otherwise
 #define R_TWO_SLOTS_FLAG   256u   // a dispatch binds two tensors, one otherwise
-#define R_CONVERTS_FLAG    512u   // the device converts f16, which takes the feature shaderFloat16
+#define R_CONVERTS_FLAG    512u   // the device converts f16: in Vulkan by the feature shaderFloat16
 #define R_TOKENS_FLAG      1024u  // an invocation may have several tokens
 #define R_SLOW_SHIFTS_FLAG 2048u  // the device shifts bits slowly
 #define R_ORDER_FLAG       4096u  // an invocation may have several units, in the order of memory

@@ -16,6 +16,7 @@
 //   r_read_two(i)              table entries 2 i and 2 i + 1 as r_float4
 //   R_HIGH(a, b)               the high word of a product
 //   R_WITH_SLOT(k, call, ...)  call(slot, ...), with a slot that the compiler knows where that helps
+//   R_CHOOSE_SLOT(k)           makes tensor k's buffers those of slot 0, where they are not one buffer
 //   R_TAKES_TOKENS             defined where R_TOKENS_FLAG and R_ORDER_FLAG are known, and then
 //   R_TWO_SLOTS R_HAS_BOTH     whether there may be two tensors, and there are
 //   R_GROUP_LANES              lanes of a workgroup
@@ -137,22 +138,23 @@ R_FN r_duos r_find_duos(R_MEM r_lane lane, uint row_at) {
 #define R_HAS_B(lane) (!R_HAS_FLAG(R_LONE_FLAG) || (lane).a_run != (lane).b_run)
 
 // A unit's channels of one head: loaded, turned and stored. Of a run of eight the second four are in its last
-// two words, or in four of their own. Macros: SwiftShader moves what functions are given and give back.
-#define R_LOAD_HEAD(a, a2, b, b2, k, lane, in_run)                                                           \
+// two words, or, with `two` loads to a run, in four of their own. Macros: SwiftShader moves what functions
+// are given and give back.
+#define R_LOAD_HEAD(two, a, a2, b, b2, k, lane, in_run)                                                      \
     a = r_load_run(R_M k, (in_run) + (lane).a_run);                                                          \
     a2 = a.zwzw;                                                                                             \
-    if (R_TWO_LOADS)                                                                                         \
+    if (two)                                                                                                 \
         a2 = r_load_run(R_M k, (in_run) + (lane).a_run + 1u);                                                \
     b = a;                                                                                                   \
     b2 = a2;                                                                                                 \
     if (R_HAS_B(lane)) {                                                                                     \
         b = r_load_run(R_M k, (in_run) + (lane).b_run);                                                      \
         b2 = b.zwzw;                                                                                         \
-        if (R_TWO_LOADS)                                                                                     \
+        if (two)                                                                                             \
             b2 = r_load_run(R_M k, (in_run) + (lane).b_run + 1u);                                            \
     }
 
-#define R_TURN_HEAD(a, a2, b, b2, duos, t0, t1)                                                              \
+#define R_TURN_HEAD(two, a, a2, b, b2, duos, t0, t1)                                                         \
     {                                                                                                        \
         bool eight = R_HAS_FLAG(R_EIGHT_FLAG);                                                               \
         bool crosses = eight && R_HAS_FLAG(R_INTERLEAVED_FLAG);                                              \
@@ -179,20 +181,20 @@ R_FN r_duos r_find_duos(R_MEM r_lane lane, uint row_at) {
                 a2 = v.b;                                                                                    \
                 b = w.a;                                                                                     \
             }                                                                                                \
-            if (!R_TWO_LOADS) {                                                                              \
+            if (!two) {                                                                                      \
                 a = R_UINT4(a.x, a.y, a2.x, a2.y);                                                           \
                 b = R_UINT4(b.x, b.y, b2.x, b2.y);                                                           \
             }                                                                                                \
         }                                                                                                    \
     }
 
-#define R_STORE_HEAD(a, a2, b, b2, k, lane, out_run)                                                         \
+#define R_STORE_HEAD(two, a, a2, b, b2, k, lane, out_run)                                                    \
     r_store_run(R_M k, (out_run) + (lane).a_run, a);                                                         \
-    if (R_TWO_LOADS)                                                                                         \
+    if (two)                                                                                                 \
         r_store_run(R_M k, (out_run) + (lane).a_run + 1u, a2);                                               \
     if (R_HAS_B(lane)) {                                                                                     \
         r_store_run(R_M k, (out_run) + (lane).b_run, b);                                                     \
-        if (R_TWO_LOADS)                                                                                     \
+        if (two)                                                                                             \
             r_store_run(R_M k, (out_run) + (lane).b_run + 1u, b2);                                           \
     }
 
@@ -205,15 +207,15 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, r_heads heads, uint row_at, 
     r_uint4 b = a;
     r_uint4 b2 = a;
     if (is_there) {
-        R_LOAD_HEAD(a, a2, b, b2, k, lane, heads.in_run)
+        R_LOAD_HEAD(false, a, a2, b, b2, k, lane, heads.in_run)
     }
     R_BARRIER
     r_duos duos = r_find_duos(R_M lane, row_at);
     uint head = lane.head;
     R_FIND_TURNS(t0, t1, duos)
-    R_TURN_HEAD(a, a2, b, b2, duos, t0, t1)
+    R_TURN_HEAD(false, a, a2, b, b2, duos, t0, t1)
     if (is_there) {
-        R_STORE_HEAD(a, a2, b, b2, k, lane, heads.out_run)
+        R_STORE_HEAD(false, a, a2, b, b2, k, lane, heads.out_run)
     }
 }
 
@@ -245,9 +247,9 @@ R_FN void r_turn_heads(R_MEM uint k, r_lane lane, r_heads heads, r_duos duos, r_
                 R_READ_TURNS(t1, duos.two2, duos.two3)
         }
         r_uint4 a, a2, b, b2;
-        R_LOAD_HEAD(a, a2, b, b2, k, lane, in_run)
-        R_TURN_HEAD(a, a2, b, b2, duos, t0, t1)
-        R_STORE_HEAD(a, a2, b, b2, k, lane, out_run)
+        R_LOAD_HEAD(R_TWO_LOADS, a, a2, b, b2, k, lane, in_run)
+        R_TURN_HEAD(R_TWO_LOADS, a, a2, b, b2, duos, t0, t1)
+        R_STORE_HEAD(R_TWO_LOADS, a, a2, b, b2, k, lane, out_run)
         in_run += heads.in_step;
         out_run += heads.out_step;
         head += R_STEP;
@@ -371,8 +373,10 @@ R_FN void r_tile_lane(R_MEM uint k, uint item, uint lane) {
     bool is_there = tile_token < tokens && token < R_RANGE(R_TOKENS) && item < R_TENSOR_RANGE(k, R_LANES);
     uint row_at = R_RANGE(R_ROW_FIRST) + batch * R_SHAPE(R_ROW_BATCH_STRIDE) + token * R_SHAPE(R_ROW_AXES);
     uint left = min(tokens - tile_token, R_RANGE(R_TOKENS) - token);
-    if (is_there)
+    if (is_there) {
+        R_CHOOSE_SLOT(k)
         r_vector_tokens(R_M k, unit, batch, token, left, row_at, head);
+    }
 }
 #endif
 

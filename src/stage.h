@@ -105,7 +105,7 @@ static inline uint64_t rope2d_piece_tiles(const rope2d_piece *piece) {
     return ((uint64_t)piece->tokens + tokens - 1) / tokens;
 }
 bool rope2d_piece_count(rope2d_piece *piece, const rope2d_plan *plan, const rope2d_stage_limits *limits);
-// Of a piece that has been counted, those of a tensor. Saturates.
+// Of a piece that has been counted, or has tiles, those of a tensor. Saturates.
 uint64_t rope2d_piece_groups(const rope2d_piece *piece, const rope2d_plan *plan, uint32_t tensor);
 
 // Copies a tensor's elements into staging memory of side->bytes bytes, and back. In staging, what is no

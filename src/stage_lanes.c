@@ -81,6 +81,7 @@ void rope2d_piece_choose(rope2d_piece *piece, const rope2d_plan *plan, const rop
     const rope2d_units *units = rope2d_plan_vectors(plan);
     piece->vector = suits_vectors(piece, plan, limits);
     piece->tile_tokens = 0;
+    piece->whole_tokens = false;
     if (!piece->vector || (limits->tile_tokens == 0 && limits->token_slots == 0))
         return;
     piece->whole_tokens = limits->tile_tokens > 0 || piece->tensor_count <= limits->token_slots;

@@ -4,8 +4,7 @@
 #define NAME(status) "ROPE2D_" #status "\0"
 
 // In the order of the enumeration.
-// A variable that nothing changes: with it among the constants, these and the code would take a page more.
-static char names[] = // clang-format off
+static const char names[] = // clang-format off
     NAME(OK)
     NAME(ERROR_NULL)
     NAME(ERROR_STRUCT_SIZE)

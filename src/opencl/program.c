@@ -30,7 +30,7 @@ static void log_build(const rope2d_cl_device *device, cl_program program) {
 typedef struct kernel_kind {
     bool vector;
     bool tokens;
-    bool converts; // f16 as the processor does
+    bool converts; // f16 as the device does
     bool has_part; // the last unit is of four
     const rope2d_units *units;
     rope2d_units joined; // of `words`

@@ -234,6 +234,13 @@ static const struct harness_case cases[] = {
      .height = 5,
      .width = 7,
      .coordinates = HARNESS_FRACTIONS},
+    // More than two tensors in vectors: of a dispatch the third and fourth, too.
+    {.name = "four_tensors",
+     .structure = "interleaved_64",
+     .flags = HARNESS_QUICK,
+     .heads = {1, 2, 3, 4},
+     .height = 3,
+     .width = 3},
 };
 
 const struct harness_case_room harness_specs_cases = {cases, sizeof(cases) / sizeof(cases[0])};

@@ -97,6 +97,8 @@ def reported(runner, verify, source):
     runner.check("registers, spills and instructions are shown", all(
         one["instructions"] > 50 and one["fused"] == one["mixed"] == 0 for one in compiled["results"]) and all(
         one["registers"] > 0 and one["spills"] == 0 for one in compiled["results"] if one["compiler"] in ("RADV", "ocloc")))
+    runner.check("nothing of a lane is in memory", all(one.get("scratch", 0) == 0 for one in compiled["results"]), [
+        (one["target"], one["kernel"]) for one in compiled["results"] if one.get("scratch", 0)])
     targets = {one["target"] for one in compiled["results"]}
     runner.check("every target has a control", all(any(f" {target}: " in one["name"] for one in compiled["controls"])
                                                    for target in targets), targets)

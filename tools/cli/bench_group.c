@@ -154,7 +154,8 @@ static int run_way(struct measuring *m, const struct way *way, struct bench_samp
 static int sample_way(struct measuring *m, const struct way *way, struct bench_sample *sample) {
     m->set = (m->set + 1) % m->run->engine.sets;
     struct bench_engine *engine = &m->run->engine;
-    int result = engine->ops->busy ? engine->ops->busy(engine, (m->set + 1) % engine->sets) : STATUS_OK;
+    int result =
+        engine->ops->busy ? engine->ops->busy(engine, (m->set + engine->sets - 1) % engine->sets) : STATUS_OK;
     if (!result && m->group->what.in_cache)
         result = run_way(m, way, sample); // brings it there
     return result ? result : run_way(m, way, sample);

@@ -34,7 +34,8 @@ static int time_candidate(struct bench_engine *engine, enum bench_move move, dou
     double seconds[SEARCH_RUNS], taken = 0;
     struct bench_sample sample;
     int runs = 0;
-    int result = engine->ops->busy ? engine->ops->busy(engine, *set % engine->sets) : STATUS_OK;
+    int result =
+        engine->ops->busy ? engine->ops->busy(engine, (*set + engine->sets - 1) % engine->sets) : STATUS_OK;
     if (!result)
         result = engine->ops->move(engine, move, candidate->variant, (*set)++ % engine->sets, &sample);
     while (runs < SEARCH_RUNS && taken < LONG_ENOUGH && !result) {

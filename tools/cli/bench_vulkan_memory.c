@@ -108,6 +108,7 @@ int bench_vulkan_memory_create(struct bench_engine *engine) {
     vulkan->chunk = choose_chunk(engine);
     uint64_t bytes = (engine->bytes + vulkan->chunk - 1) / vulkan->chunk * vulkan->chunk;
     vulkan->sets = calloc(count, sizeof *vulkan->sets);
+    vulkan->busy_runs = 0;
     vulkan->descriptors = calloc((size_t)engine->sets * 2, sizeof *vulkan->descriptors);
     if (!vulkan->sets || !vulkan->descriptors) {
         message("no memory for %u buffers", count);
