@@ -111,15 +111,14 @@ vec4 r_read_texel(uint texel) {
 
 #define R_GROUP_LANES  gl_WorkGroupSize.x
 #define R_BARRIER      barrier();
-#define R_MOST_TENSORS uint(R_MAX_DISPATCH_TENSORS)
 #define R_TENSOR(k, i) (shape.words[R_TENSORS / 4 + (k) * (R_TENSOR_WORDS / 4) + (i) / 4][(i) % 4])
 #define R_TENSOR_RANGE(k, i) (range.words[R_RANGE_TENSORS + (k) * R_RANGE_TENSOR_WORDS + (i)])
-#define R_READ_UNIT(a, b, i)            \
-    {                                   \
+#define R_READ_UNIT(a, b, i)               \
+    {                                      \
         uvec4 two = units.words[(i) / 2u]; \
-        bool is_odd = ((i) & 1u) != 0u; \
-        a = is_odd ? two.z : two.x;     \
-        b = is_odd ? two.w : two.y;     \
+        bool is_odd = ((i) & 1u) != 0u;    \
+        a = is_odd ? two.z : two.x;        \
+        b = is_odd ? two.w : two.y;        \
     }
 #define R_STRUCT(name) struct name
 #define r_uint4        uvec4

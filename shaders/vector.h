@@ -21,7 +21,6 @@
 //   R_TWO_SLOTS R_HAS_BOTH     whether there may be two tensors, and there are
 //   R_GROUP_LANES              lanes of a workgroup
 //   R_BARRIER                  waits for all of them
-//   R_MOST_TENSORS             tensors of a dispatch, at most
 //   R_TENSOR(k, i) R_TENSOR_RANGE(k, i)   words of tensor k
 //   R_READ_UNIT(a, b, i)       sets a and b to the two words of vector unit i
 //   R_STRUCT(name)             how a struct's declaration begins
@@ -382,7 +381,7 @@ R_FN void r_tile_lane(R_MEM uint k, uint item, uint lane) {
 
 // Of invocations that lie as tensors do, so that a group's bytes are in one place. A lane with several heads
 // would read fewer cosines, but caches have these, and its group would have many places.
-R_FN void r_single_lane(R_MEM uint k, uint item, uint lane) {
+R_FN void r_head_lane(R_MEM uint k, uint item, uint lane) {
     uint shifts = R_TENSOR(k, R_SHIFTS);
     uint place = item * R_GROUP_LANES + lane;
     uint run = r_divide(place, R_SHAPE(R_UNIT_MAGIC), R_SHAPE(R_UNIT_SHIFTS));
@@ -402,7 +401,7 @@ R_FN void r_single_lane(R_MEM uint k, uint item, uint lane) {
 // What `lane` of a workgroup does.
 R_FN void r_vector_lane(R_MEM uint group, uint lane) {
     uint k = 0u;
-    for (uint i = 1u; i < R_MOST_TENSORS; i++) {
+    for (uint i = 1u; i < R_UINT(R_MAX_DISPATCH_TENSORS); i++) {
         if (group >= R_TENSOR_RANGE(i, R_LANE_FIRST))
             k = i;
     }
@@ -412,5 +411,5 @@ R_FN void r_vector_lane(R_MEM uint group, uint lane) {
         r_tile_lane(R_M k, item, lane);
     else
 #endif
-        r_single_lane(R_M k, item, lane);
+        r_head_lane(R_M k, item, lane);
 }

@@ -6,6 +6,7 @@
 #include "scratch.h"
 #include "vulkan/device.h"
 #include "vulkan_open.h"
+#include "vulkan_shaders.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -224,41 +225,6 @@ static void several_threads(uint32_t index) {
 
 // --------------------------------------------------------------------------------------- kernels from disk
 
-static const char *const files[] = {"rope2d.comp", "core.h",       "vector.h", "turns.h",
-                                    "words.h",     "arithmetic.h", "shape.h",  "element.h"};
-
-// Copies the project's shaders, each line that begins with `from` replaced.
-static bool copy_shaders(const char *folder, const char *from, const char *to) {
-    const char *root = getenv("ROPE2D_SOURCE_ROOT");
-    char path[2048];
-    char line[1024];
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        snprintf(path, sizeof(path), "%s/shaders/%s", root ? root : ".", files[i]);
-        FILE *in = fopen(path, "r");
-        snprintf(path, sizeof(path), "%s/%s", folder, files[i]);
-        FILE *out = fopen(path, "w");
-        while (in && out && fgets(line, sizeof(line), in))
-            fputs(from && strncmp(line, from, strlen(from)) == 0 ? to : line, out);
-        bool good = in && out;
-        if (in)
-            fclose(in);
-        if (out)
-            good = fclose(out) == 0 && good;
-        if (!good)
-            return false;
-    }
-    return true;
-}
-
-static void remove_shaders(const char *folder) {
-    char path[2048];
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        snprintf(path, sizeof(path), "%s/%s", folder, files[i]);
-        remove(path);
-    }
-    rmdir(folder);
-}
-
 static void expect_log(rope2d_device *device, rope2d_status wanted, const char *word, const char *how) {
     job_result result = {0};
     captured_log *log = device->host.user;
@@ -275,7 +241,8 @@ static void edited_shaders(uint32_t index, const char *folder) {
     job_result edited = {0};
     size_t where = 0;
     rope2d_device *device = open_device(index, 0, folder);
-    if (copy_shaders(folder, "    precise float turned = a - b;", "    precise float turned = a + b;\n") &&
+    if (vulkan_shaders_copy(folder, "    precise float turned = a - b;",
+                            "    precise float turned = a + b;\n") &&
         device != NULL) {
         rope2d_status status = job_run(&jobs[0], device, ROPE2D_PLAN_NO_SELF_TEST, &edited);
         tally_check(&counts, status == ROPE2D_OK && !job_equal(&jobs[0], &answers[0], &edited, &where),
@@ -286,11 +253,12 @@ static void edited_shaders(uint32_t index, const char *folder) {
     job_release(&edited);
     close_device(device);
 
-    copy_shaders(folder, "    precise float turned = a - b;", "    precise float turned = a - nothing;\n");
+    vulkan_shaders_copy(folder, "    precise float turned = a - b;",
+                        "    precise float turned = a - nothing;\n");
     device = open_device(index, 0, folder);
     if (device != NULL)
         expect_log(device, ROPE2D_ERROR_COMPILE, "arithmetic.h:", "a kernel that does not compile");
-    copy_shaders(folder, "#include \"core.h\"", "#include \"missing.h\"\n");
+    vulkan_shaders_copy(folder, "#include \"core.h\"", "#include \"missing.h\"\n");
     device = open_device(index, 0, folder);
     if (device != NULL)
         expect_log(device, ROPE2D_ERROR_COMPILE, "missing.h", "an include that is not there");
@@ -324,20 +292,21 @@ static void expect_conversions(uint32_t index, const char *folder, const char *h
 }
 
 static void wrong_conversions(uint32_t index, const char *folder) {
-    copy_shaders(folder, NULL, NULL);
+    vulkan_shaders_copy(folder, NULL, NULL);
     expect_conversions(index, folder, "conversions as they are", true);
     // lavapipe rounds by integers all the same, unless it is told not to.
-    copy_shaders(folder, "#define R_PACKS_HALVES", "#define R_PACKS_HALVES R_HAS_FLAG(R_CONVERTS_FLAG)\n");
+    vulkan_shaders_copy(folder, "#define R_PACKS_HALVES",
+                        "#define R_PACKS_HALVES R_HAS_FLAG(R_CONVERTS_FLAG)\n");
     expect_conversions(index, folder, "rounding by the device", true);
-    copy_shaders(folder, "#define R_PACKS_HALVES",
-                 "#define R_PACKS_HALVES R_HAS_FLAG(R_CONVERTS_FLAG)\n"
-                 "#undef R_PACK_HALVES\n"
-                 "#define R_PACK_HALVES(v) "
-                 "packFloat2x16(f16vec2(uintBitsToFloat(floatBitsToUint(v) & 0xffffe000u)))\n");
+    vulkan_shaders_copy(folder, "#define R_PACKS_HALVES",
+                        "#define R_PACKS_HALVES R_HAS_FLAG(R_CONVERTS_FLAG)\n"
+                        "#undef R_PACK_HALVES\n"
+                        "#define R_PACK_HALVES(v) "
+                        "packFloat2x16(f16vec2(uintBitsToFloat(floatBitsToUint(v) & 0xffffe000u)))\n");
     expect_conversions(index, folder, "rounding toward zero", false);
-    copy_shaders(folder, "#define R_UNPACK_HALVES",
-                 "#define R_UNPACK_HALVES(w) "
-                 "vec2(unpackFloat2x16((w & 0x7c007c00u) == 0u ? 0u : w))\n");
+    vulkan_shaders_copy(folder, "#define R_UNPACK_HALVES",
+                        "#define R_UNPACK_HALVES(w) "
+                        "vec2(unpackFloat2x16((w & 0x7c007c00u) == 0u ? 0u : w))\n");
     expect_conversions(index, folder, "subnormals that are flushed", false);
 }
 
@@ -356,7 +325,7 @@ static void runtime_compile(uint32_t index) {
     if (device != NULL)
         compare_all(device, "compiled at run time");
     close_device(device);
-    if (!tally_check(&counts, scratch_make(folder) && copy_shaders(folder, NULL, NULL), "no folder"))
+    if (!tally_check(&counts, scratch_make(folder) && vulkan_shaders_copy(folder, NULL, NULL), "no folder"))
         return;
     device = open_device(index, 0, folder);
     if (device != NULL)
@@ -364,7 +333,7 @@ static void runtime_compile(uint32_t index) {
     close_device(device);
     edited_shaders(index, folder);
     wrong_conversions(index, folder);
-    remove_shaders(folder);
+    vulkan_shaders_remove(folder);
     device = open_device(index, 0, folder);
     if (device != NULL)
         expect_log(device, ROPE2D_ERROR_COMPILE, folder, "a folder that is not there");
