@@ -22,7 +22,7 @@ bool vulkan_shaders_copy(const char *folder, const char *from, const char *to) {
             fputs(from && strncmp(line, from, strlen(from)) == 0 ? to : line, out);
         bool good = in && out;
         if (in)
-            fclose(in);
+            (void)fclose(in);
         if (out)
             good = fclose(out) == 0 && good;
         if (!good)
@@ -35,7 +35,7 @@ void vulkan_shaders_remove(const char *folder) {
     char path[2048];
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         snprintf(path, sizeof(path), "%s/%s", folder, files[i]);
-        remove(path);
+        (void)remove(path);
     }
     rmdir(folder);
 }
