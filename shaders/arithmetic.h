@@ -7,6 +7,10 @@
 
 #include "element.h"
 
+#ifndef R_FN_APART
+#define R_FN_APART R_FN
+#endif
+
 // Without branches, which lanes that are vectors of a CPU would all take: R_SELECT(c, a, b) is c ? a : b
 // without one.
 
@@ -57,7 +61,7 @@ R_FN uint r_narrow(uint type, uint bits) {
 }
 
 // What passes through keeps its bits, a NaN's payload included, unless the type changes.
-R_FN uint r_convert(uint from, uint to, uint bits) {
+R_FN_APART uint r_convert(uint from, uint to, uint bits) {
     if (from == to)
         return bits;
     return r_narrow(to, r_widen(from, bits));

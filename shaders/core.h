@@ -5,6 +5,7 @@
 //
 // clang-format off
 //   R_FN                       how a function begins
+//   R_FN_APART                 how one does of which copies would be large; not defined: the same
 //   R_MEM, R_M                 the memory a function works on, as first parameter and first argument; empty in GLSL
 //   R_UINT(i)                  a conversion of a value
 //   R_SELECT(c, a, b)          c ? a : b, without a branch

@@ -41,6 +41,8 @@ typedef struct r_memory {
 #define R_FN static inline
 #endif
 
+#define R_FN_APART static inline // each copy has all conversions
+
 #define uint              uint32_t
 #define precise           // the build turns contraction off
 #define R_MEM             const r_memory *memory,

@@ -12,13 +12,17 @@
 
 #define SEED 20260729
 
-rope2d_cpu_kernel *plain_kernel(rope2d_element in, rope2d_element out);
-rope2d_cpu_kernel *contracted_kernel(rope2d_element in, rope2d_element out);
+rope2d_cpu_kernel plain_kernel, contracted_kernel;
+uint32_t plain_convert(uint32_t from, uint32_t to, uint32_t bits);
 
 static bool contracts;
 
-rope2d_cpu_kernel *rope2d_portable_kernel(rope2d_element in, rope2d_element out) {
-    return (contracts ? contracted_kernel : plain_kernel)(in, out);
+void rope2d_portable_rotate(const rope2d_cpu_run *run) {
+    (contracts ? contracted_kernel : plain_kernel)(run);
+}
+
+uint32_t rope2d_portable_convert(uint32_t from, uint32_t to, uint32_t bits) {
+    return plain_convert(from, to, bits);
 }
 
 struct control {

@@ -224,7 +224,11 @@ static void run(const struct scene *s, rope2d_plan *plan, const rope2d_positions
                               .tokens = s->tokens,
                               .tensor_count = s->is_split ? 2 : 1,
                               .tensors = parts};
-    rope2d_cpu_job job = {.plan = plan, .positions = positions, .work = &work, .vector = vector};
+    rope2d_cpu_job job = {.plan = plan,
+                          .positions = positions,
+                          .work = &work,
+                          .vector = vector,
+                          .kernel = rope2d_portable_rotate};
     rope2d_cpu_job_fill(&job);
     job.streams = vector && s->is_large;
     job.is_small = !s->is_large;

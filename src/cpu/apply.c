@@ -4,6 +4,7 @@
 // few tokens there are.
 #include "apply.h"
 
+#include "channels.h"
 #include "device.h"
 #include "stream.h"
 
@@ -69,6 +70,7 @@ void rope2d_portable_heads(const job *j, const rope2d_checked_tensor *tensor, ui
         .out_stride = (ptrdiff_t)(tensor->out.head_stride * out_size),
         .in_type = (uint32_t)j->plan->in,
         .out_type = (uint32_t)j->plan->out,
+        .head_dim = j->plan->pattern.head_dim,
         .wide = j->units == &j->plan->pattern.wide,
         .two_angles = j->plan->pattern.angles == 2,
     };
@@ -179,7 +181,6 @@ void rope2d_cpu_job_fill(job *j) {
     const rope2d_plan *plan = j->plan;
     const rope2d_pattern *pattern = &plan->pattern;
     const bool wide = pattern->wide.count > 0 && !j->work->single_only;
-    j->kernel = rope2d_portable_kernel(plan->in, plan->out);
     j->units = wide ? &pattern->wide : &pattern->single;
     j->heads = 0;
     j->is_joined = false;
@@ -218,12 +219,13 @@ void rope2d_cpu_job_fill(job *j) {
 
 // Each member for itself: to clear a job first was 3 % of an apply of four tokens of 1 x 256.
 static rope2d_status run(const rope2d_plan *plan, const rope2d_positions *positions, const rope2d_work *work,
-                         const rope2d_vector *vector) {
+                         const rope2d_vector *vector, rope2d_cpu_kernel *kernel) {
     job j;
     j.plan = plan;
     j.positions = positions;
     j.work = work;
     j.vector = vector;
+    j.kernel = kernel;
     rope2d_cpu_job_fill(&j);
     if (j.by_tokens)
         rope2d_vector_join(&j);
@@ -238,10 +240,11 @@ static rope2d_status run(const rope2d_plan *plan, const rope2d_positions *positi
 
 rope2d_status rope2d_portable_apply(const rope2d_plan *plan, const rope2d_positions *positions,
                                     const rope2d_work *work) {
-    return run(plan, positions, work, NULL);
+    return run(plan, positions, work, NULL, rope2d_portable_rotate);
 }
 
 rope2d_status rope2d_cpu_apply(const rope2d_plan *plan, const rope2d_positions *positions,
                                const rope2d_work *work) {
-    return run(plan, positions, work, plan->impl);
+    const rope2d_cpu *cpu = plan->device->impl;
+    return run(plan, positions, work, plan->impl, rope2d_channels_kernel(cpu->isa, &plan->pattern));
 }

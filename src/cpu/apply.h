@@ -13,7 +13,7 @@ typedef struct rope2d_cpu_job {
     const rope2d_positions *positions;
     const rope2d_work *work;
     const rope2d_vector *vector; // NULL: the portable path
-    rope2d_cpu_kernel *kernel;   // of the portable path
+    rope2d_cpu_kernel *kernel;   // of what no vector kernel takes
     const rope2d_units *units;
     uint32_t shape[R_TENSORS]; // what r_unit looks at
     uint64_t heads;            // of all tensors, tokens and batch elements
@@ -45,7 +45,7 @@ static inline bool rope2d_cpu_goes_by_tokens(const rope2d_work *work, const rope
     return work->tokens == 1 || span->head_stride <= span->token_stride;
 }
 
-// Fills a job whose plan, positions, work and vector are given, whatever else is in it.
+// Fills a job whose plan, positions, work, vector and kernel are given, whatever else is in it.
 void rope2d_cpu_job_fill(rope2d_cpu_job *job);
 
 // Rotate heads begin to end of a tensor, numbered [batch][token][head].

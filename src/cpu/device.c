@@ -4,6 +4,7 @@
 #include "device.h"
 
 #include "../backend.h"
+#include "channels.h"
 #include "identify.h"
 #include "vector.h"
 
@@ -104,9 +105,11 @@ static rope2d_status plan_create(rope2d_plan *plan) {
     else if (kernel)
         (void)snprintf(plan->kernel, sizeof(plan->kernel), "%s_%s_%s", name, in, out);
     else
-        (void)snprintf(plan->kernel, sizeof(plan->kernel), "portable_%s_%s_%s%s", in, out,
-                       plan->pattern.wide.count > 0 ? "wide" : "single",
-                       plan->pattern.angles == 2 ? "_two_angles" : "");
+        (void)snprintf(plan->kernel, sizeof(plan->kernel), "%s_%s_%s",
+                       rope2d_channels_kernel(cpu->isa, &plan->pattern) == rope2d_portable_rotate
+                           ? "portable"
+                           : "channels",
+                       in, out);
     return ROPE2D_OK;
 }
 

@@ -21,13 +21,16 @@ typedef struct rope2d_cpu_run {
     uint32_t heads;
     uint32_t in_type; // R_F32 and so on
     uint32_t out_type;
+    uint32_t head_dim;
     bool wide; // `units` are
     bool two_angles;
 } rope2d_cpu_run;
 
 typedef void rope2d_cpu_kernel(const rope2d_cpu_run *run);
 
-// Never NULL.
-rope2d_cpu_kernel *rope2d_portable_kernel(rope2d_element in, rope2d_element out);
+rope2d_cpu_kernel rope2d_portable_rotate;
+
+// What passes through, from one type to another.
+uint32_t rope2d_portable_convert(uint32_t from, uint32_t to, uint32_t bits);
 
 #endif
