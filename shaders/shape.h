@@ -73,8 +73,9 @@
 //
 // A vector unit is two words: two runs of channels, each of four or eight that begin at a multiple of that,
 // and the axes of its duos, which are two pairs whose table entries stand side by side; then the pair of each
-// run where its duos begin. Halves: the runs are the los and his of as many pairs. Interleaved: each has half
-// as many. Units that pass through come last. A unit that has but one run has it twice.
+// run where its duos begin, and the axes of the duos' second pairs. Halves: the runs are the los and his of
+// as many pairs. Interleaved: each has half as many. Units that pass through come last. A unit that has but
+// one run has it twice.
 #define R_UNIT_LO(word)         ((word)&0xfffu)
 #define R_UNIT_HI(word)         (((word) >> 12) & 0xfffu)
 #define R_UNIT_AXIS(word, pair) (((word) >> (24u + 2u * (pair))) & 3u)
@@ -102,5 +103,6 @@
 #define R_LONG_FLAG        8192u  // words are loaded by twos, which takes the feature shaderInt64
 #define R_LONG_STORES_FLAG 16384u // and with R_LONG_FLAG stored
 #define R_RUN_AXIS_FLAG    32768u // of runs of eight, both duos of each turn by the same axis
+#define R_PAIR_AXIS_FLAG   65536u // both pairs of a duo may turn by axes of their own, by the same otherwise
 
 #endif

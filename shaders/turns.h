@@ -68,22 +68,27 @@ R_FN r_float4 r_find_two(R_MEM uint row_at, uint two, uint head) {
     return found;
 }
 
-// `first` and `second`: where the entries of two duos are. A macro: LLVM 14 marks what a function returns in
-// memory as it inlines it, by a call that Oclgrind 21.10 does not know.
-#define R_READ_TURNS(turns, first, second)                                                                   \
+// What turns the pairs of duos i and j, R_TWO_ANGLES_FLAG being 1. A macro: LLVM 14 marks what a function returns in memory as it
+// inlines it, by a call that Oclgrind 21.10 does not know.
+#define R_READ_TURNS(turns, duos, odds, i, j)                                                                \
     {                                                                                                        \
-        r_float4 e0 = r_find_two(R_M row_at, first, head);                                                   \
-        r_float4 e1 = r_find_two(R_M row_at, second, head);                                                  \
+        r_float4 e0 = r_find_two(R_M row_at, duos.two##i, head);                                             \
+        r_float4 e1 = r_find_two(R_M row_at, duos.two##j, head);                                             \
+        r_float4 f0 = e0;                                                                                    \
+        r_float4 f1 = e1;                                                                                    \
+        if (R_HAS_FLAG(R_TWO_ANGLES_FLAG | R_PAIR_AXIS_FLAG)) {                                              \
+            uint next = R_FLAGS & R_TWO_ANGLES_FLAG;                                                         \
+            f0 = r_find_two(R_M row_at, odds.two##i + next, head);                                           \
+            f1 = r_find_two(R_M row_at, odds.two##j + next, head);                                           \
+        }                                                                                                    \
         if (R_HAS_FLAG(R_TWO_ANGLES_FLAG)) {                                                                 \
-            r_float4 f0 = r_find_two(R_M row_at, (first) + 1u, head);                                        \
-            r_float4 f1 = r_find_two(R_M row_at, (second) + 1u, head);                                       \
             turns.lo_c = R_FLOAT4(e0.x, f0.x, e1.x, f1.x);                                                   \
             turns.lo_s = R_FLOAT4(e0.y, f0.y, e1.y, f1.y);                                                   \
             turns.hi_c = R_FLOAT4(e0.z, f0.z, e1.z, f1.z);                                                   \
             turns.hi_s = R_FLOAT4(e0.w, f0.w, e1.w, f1.w);                                                   \
         } else {                                                                                             \
-            turns.lo_c = R_FLOAT4(e0.x, e0.z, e1.x, e1.z);                                                   \
-            turns.lo_s = R_FLOAT4(e0.y, e0.w, e1.y, e1.w);                                                   \
+            turns.lo_c = R_FLOAT4(e0.x, f0.z, e1.x, f1.z);                                                   \
+            turns.lo_s = R_FLOAT4(e0.y, f0.w, e1.y, f1.w);                                                   \
             turns.hi_c = turns.lo_c;                                                                         \
             turns.hi_s = turns.lo_s;                                                                         \
         }                                                                                                    \
@@ -91,27 +96,37 @@ R_FN r_float4 r_find_two(R_MEM uint row_at, uint two, uint head) {
 
 #include "words.h"
 
-// Pairs that do not rotate keep their bits, and are converted where the type changes.
-R_FN r_uint4 r_finish_four(bool keep0, bool keep1, r_uint4 words, r_float4 value, r_float4 turned) {
+// Numbers that do not rotate keep their bits, and are converted where the type changes.
+R_FN r_uint4 r_finish_four(bool keep0, bool keep1, bool keep2, bool keep3, r_uint4 words, r_float4 value,
+                           r_float4 turned) {
     r_uint4 bits = R_FLOATS_BITS(turned);
     r_uint4 done;
     if (R_IN != R_OUT) {
-        bits = R_SELECT4(keep0, keep0, keep1, keep1, R_FLOATS_BITS(value), bits);
+        bits = R_SELECT4(keep0, keep1, keep2, keep3, R_FLOATS_BITS(value), bits);
         done = r_narrow_four(R_FLOATS_FROM_BITS(bits));
     } else {
-        bool second = R_IN == R_F32 ? keep0 : keep1;
 #ifdef R_UNPACK_HALVES
         // Stands between the sum and its conversion, which some compilers make one step that rounds once.
         if (R_OUT == R_F16 && R_PACKS_HALVES)
-            bits = R_SELECT4(keep0, keep0, keep1, keep1, R_UINT4(0u, 0u, 0u, 0u), bits);
+            bits = R_SELECT4(keep0, keep1, keep2, keep3, R_UINT4(0u, 0u, 0u, 0u), bits);
 #endif
-        done = R_SELECT4(keep0, second, keep1, keep1, words, r_narrow_four(R_FLOATS_FROM_BITS(bits)));
+        done = r_narrow_four(R_FLOATS_FROM_BITS(bits));
+        if (R_IN == R_F32) {
+            done = R_SELECT4(keep0, keep1, keep2, keep3, words, done);
+        } else if (R_HAS_FLAG(R_PAIR_AXIS_FLAG)) {
+            uint first = (keep0 ? 0xffffu : 0u) | (keep1 ? 0xffff0000u : 0u);
+            uint second = (keep2 ? 0xffffu : 0u) | (keep3 ? 0xffff0000u : 0u);
+            done.x = (words.x & first) | (done.x & ~first);
+            done.y = (words.y & second) | (done.y & ~second);
+        } else {
+            done = R_SELECT4(keep0, keep2, keep2, keep2, words, done);
+        }
     }
     return done;
 }
 
 // Eight channels: the los and his of four pairs, or, interleaved, four pairs one after the other.
-R_FN r_run r_turn_eight(r_turns t, bool keep0, bool keep1, r_run v) {
+R_FN r_run r_turn_eight(r_turns t, bool keep0, bool keep1, bool keep2, bool keep3, r_run v) {
     r_float4 a = r_widen_four(v.a);
     r_float4 b = r_widen_four(v.b);
     r_float4 x = a;
@@ -126,11 +141,11 @@ R_FN r_run r_turn_eight(r_turns t, bool keep0, bool keep1, r_run v) {
                            r_turn_hi(t.hi_c.z, t.hi_s.z, x.z, y.z), r_turn_hi(t.hi_c.w, t.hi_s.w, x.w, y.w));
     r_run turned;
     if (R_HAS_FLAG(R_INTERLEAVED_FLAG)) {
-        turned.a = r_finish_four(keep0, keep0, v.a, a, R_FLOAT4(lo.x, hi.x, lo.y, hi.y));
-        turned.b = r_finish_four(keep1, keep1, v.b, b, R_FLOAT4(lo.z, hi.z, lo.w, hi.w));
+        turned.a = r_finish_four(keep0, keep0, keep1, keep1, v.a, a, R_FLOAT4(lo.x, hi.x, lo.y, hi.y));
+        turned.b = r_finish_four(keep2, keep2, keep3, keep3, v.b, b, R_FLOAT4(lo.z, hi.z, lo.w, hi.w));
     } else {
-        turned.a = r_finish_four(keep0, keep1, v.a, a, lo);
-        turned.b = r_finish_four(keep0, keep1, v.b, b, hi);
+        turned.a = r_finish_four(keep0, keep1, keep2, keep3, v.a, a, lo);
+        turned.b = r_finish_four(keep0, keep1, keep2, keep3, v.b, b, hi);
     }
     return turned;
 }

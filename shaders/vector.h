@@ -42,7 +42,7 @@ R_FN uint r_divide(uint n, uint magic, uint shifts) {
 
 // What a lane knows before it comes to a token: its unit and its first head.
 R_STRUCT(r_lane) {
-    uint word, a_run, b_run, a_pair, b_pair;
+    uint word, pairs, a_run, b_run, a_pair, b_pair;
     uint axis;   // of the first duo
     uint b_twos; // from the first run's entries to the second's
     bool passes;
@@ -51,12 +51,11 @@ R_STRUCT(r_lane) {
 
 R_FN r_lane r_find_lane(R_MEM uint unit, uint head) {
     r_lane lane;
-    uint pairs;
-    R_READ_UNIT(lane.word, pairs, unit)
+    R_READ_UNIT(lane.word, lane.pairs, unit)
     lane.a_run = R_UNIT_LO(lane.word) >> R_RUN_SHIFT;
     lane.b_run = R_UNIT_HI(lane.word) >> R_RUN_SHIFT;
-    lane.a_pair = R_UNIT_LO(pairs);
-    lane.b_pair = R_UNIT_HI(pairs);
+    lane.a_pair = R_UNIT_LO(lane.pairs);
+    lane.b_pair = R_UNIT_HI(lane.pairs);
     lane.axis = R_UNIT_AXIS(lane.word, 0u);
     lane.b_twos = r_pair_entry(lane.b_pair - lane.a_pair) >> 1;
     lane.passes = unit >= R_SHAPE(R_PAIR_UNITS);
@@ -90,28 +89,16 @@ R_STRUCT(r_duos) {
     bool keep0, keep1, keep2, keep3;
 };
 
-R_FN r_duos r_find_duos(R_MEM r_lane lane, uint row_at) {
+// Each by an axis of its own.
+R_FN r_duos r_find_four(R_MEM r_lane lane, uint axes, uint row_at) {
     bool eight = R_HAS_FLAG(R_EIGHT_FLAG);
-    uint word = lane.word;
-    uint a_pair = lane.a_pair;
-    uint b_pair = lane.b_pair;
-    r_duo d0 = r_find_duo(R_M row_at, lane.axis, a_pair, lane.passes);
-    r_duo d1 = d0, d2 = d0, d3 = d0;
-    if (R_HAS_FLAG(R_ONE_AXIS_FLAG)) {
-        d2.two = d0.two + lane.b_twos;
-        d3.two = d2.two + r_pair_entry(1u);
-        d1.two = eight ? d0.two + r_pair_entry(1u) : d2.two;
-    } else if (R_HAS_FLAG(R_RUN_AXIS_FLAG)) {
-        d1.two = d0.two + r_pair_entry(1u);
-        d2 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 2u), b_pair, lane.passes);
-        d3.two = d2.two + r_pair_entry(1u);
-        d3.keep = d2.keep;
-    } else {
-        d1 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 1u), eight ? a_pair + 2u : b_pair, lane.passes);
-        if (eight) {
-            d2 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 2u), b_pair, lane.passes);
-            d3 = r_find_duo(R_M row_at, R_UNIT_AXIS(word, 3u), b_pair + 2u, lane.passes);
-        }
+    r_duo d0 = r_find_duo(R_M row_at, R_UNIT_AXIS(axes, 0u), lane.a_pair, lane.passes);
+    r_duo d1 =
+        r_find_duo(R_M row_at, R_UNIT_AXIS(axes, 1u), eight ? lane.a_pair + 2u : lane.b_pair, lane.passes);
+    r_duo d2 = d0, d3 = d1;
+    if (eight) {
+        d2 = r_find_duo(R_M row_at, R_UNIT_AXIS(axes, 2u), lane.b_pair, lane.passes);
+        d3 = r_find_duo(R_M row_at, R_UNIT_AXIS(axes, 3u), lane.b_pair + 2u, lane.passes);
     }
     r_duos duos;
     duos.two0 = d0.two;
@@ -125,13 +112,46 @@ R_FN r_duos r_find_duos(R_MEM r_lane lane, uint row_at) {
     return duos;
 }
 
+R_FN r_duos r_find_duos(R_MEM r_lane lane, uint row_at) {
+    r_duos duos;
+    if (R_HAS_FLAG(R_ONE_AXIS_FLAG | R_RUN_AXIS_FLAG)) {
+        r_duo d0 = r_find_duo(R_M row_at, lane.axis, lane.a_pair, lane.passes);
+        duos.two0 = d0.two;
+        duos.two1 = d0.two + r_pair_entry(1u);
+        duos.two2 = d0.two + lane.b_twos;
+        duos.keep0 = d0.keep;
+        duos.keep2 = d0.keep;
+        if (!R_HAS_FLAG(R_ONE_AXIS_FLAG)) {
+            r_duo d2 = r_find_duo(R_M row_at, R_UNIT_AXIS(lane.word, 2u), lane.b_pair, lane.passes);
+            duos.two2 = d2.two;
+            duos.keep2 = d2.keep;
+        } else if (!R_HAS_FLAG(R_EIGHT_FLAG)) {
+            duos.two1 = duos.two2;
+        }
+        duos.two3 = duos.two2 + r_pair_entry(1u);
+        duos.keep1 = duos.keep0;
+        duos.keep3 = duos.keep2;
+    } else {
+        duos = r_find_four(R_M lane, lane.word, row_at);
+    }
+    return duos;
+}
+
+// What the second pairs of duos have, where they turn by axes of their own.
+R_FN r_duos r_find_odds(R_MEM r_lane lane, r_duos duos, uint row_at) {
+    r_duos odds = duos;
+    if (R_HAS_FLAG(R_PAIR_AXIS_FLAG))
+        odds = r_find_four(R_M lane, lane.pairs, row_at);
+    return odds;
+}
+
 // What turns them.
-#define R_FIND_TURNS(t0, t1, duos)                                                                           \
+#define R_FIND_TURNS(t0, t1, duos, odds)                                                                     \
     r_turns t0;                                                                                              \
-    R_READ_TURNS(t0, duos.two0, duos.two1)                                                                   \
+    R_READ_TURNS(t0, duos, odds, 0, 1)                                                                       \
     r_turns t1 = t0;                                                                                         \
     if (R_HAS_FLAG(R_EIGHT_FLAG))                                                                            \
-    R_READ_TURNS(t1, duos.two2, duos.two3)
+    R_READ_TURNS(t1, duos, odds, 2, 3)
 
 // With one run the lane loads and stores no other: what it stored must not be loaded again.
 #define R_HAS_B(lane) (!R_HAS_FLAG(R_LONE_FLAG) || (lane).a_run != (lane).b_run)
@@ -153,7 +173,7 @@ R_FN r_duos r_find_duos(R_MEM r_lane lane, uint row_at) {
             b2 = r_load_run(R_M k, (in_run) + (lane).b_run + 1u);                                            \
     }
 
-#define R_TURN_HEAD(two, a, a2, b, b2, duos, t0, t1)                                                         \
+#define R_TURN_HEAD(two, a, a2, b, b2, duos, odds, t0, t1)                                                   \
     {                                                                                                        \
         bool eight = R_HAS_FLAG(R_EIGHT_FLAG);                                                               \
         bool crosses = eight && R_HAS_FLAG(R_INTERLEAVED_FLAG);                                              \
@@ -168,9 +188,9 @@ R_FN r_duos r_find_duos(R_MEM r_lane lane, uint row_at) {
                 v.b = a2;                                                                                    \
                 w.a = b;                                                                                     \
             }                                                                                                \
-            w = r_turn_eight(t1, (duos).keep2, (duos).keep3, w);                                             \
+            w = r_turn_eight(t1, (duos).keep2, (odds).keep2, (duos).keep3, (odds).keep3, w);                 \
         }                                                                                                    \
-        v = r_turn_eight(t0, (duos).keep0, (duos).keep1, v);                                                 \
+        v = r_turn_eight(t0, (duos).keep0, (odds).keep0, (duos).keep1, (odds).keep1, v);                     \
         a = v.a;                                                                                             \
         b = v.b;                                                                                             \
         if (eight) {                                                                                         \
@@ -210,9 +230,10 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, r_heads heads, uint row_at, 
     }
     R_BARRIER
     r_duos duos = r_find_duos(R_M lane, row_at);
+    r_duos odds = r_find_odds(R_M lane, duos, row_at);
     uint head = lane.head;
-    R_FIND_TURNS(t0, t1, duos)
-    R_TURN_HEAD(false, a, a2, b, b2, duos, t0, t1)
+    R_FIND_TURNS(t0, t1, duos, odds)
+    R_TURN_HEAD(false, a, a2, b, b2, duos, odds, t0, t1)
     if (is_there) {
         R_STORE_HEAD(false, a, a2, b, b2, k, lane, heads.out_run)
     }
@@ -230,8 +251,8 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, r_heads heads, uint row_at, 
 #ifdef R_TAKES_TOKENS
 // The lane's heads of one token and tensor. Loops have their condition at the end: lanes that are vectors of
 // a CPU go through what follows it once more after all have left.
-R_FN void r_turn_heads(R_MEM uint k, r_lane lane, r_heads heads, r_duos duos, r_turns t0, r_turns t1,
-                       uint row_at) {
+R_FN void r_turn_heads(R_MEM uint k, r_lane lane, r_heads heads, r_duos duos, r_duos odds, r_turns t0,
+                       r_turns t1, uint row_at) {
     uint head = lane.head;
     uint in_run = heads.in_run;
     uint out_run = heads.out_run;
@@ -241,13 +262,13 @@ R_FN void r_turn_heads(R_MEM uint k, r_lane lane, r_heads heads, r_duos duos, r_
             out_run = heads.out_run + (head - lane.head) * heads.out_step;
         }
         if (R_HAS_FLAG(R_HEAD_TABLE_FLAG)) {
-            R_READ_TURNS(t0, duos.two0, duos.two1)
+            R_READ_TURNS(t0, duos, odds, 0, 1)
             if (R_HAS_FLAG(R_EIGHT_FLAG))
-                R_READ_TURNS(t1, duos.two2, duos.two3)
+                R_READ_TURNS(t1, duos, odds, 2, 3)
         }
         r_uint4 a, a2, b, b2;
         R_LOAD_HEAD(R_TWO_LOADS, a, a2, b, b2, k, lane, in_run)
-        R_TURN_HEAD(R_TWO_LOADS, a, a2, b, b2, duos, t0, t1)
+        R_TURN_HEAD(R_TWO_LOADS, a, a2, b, b2, duos, odds, t0, t1)
         R_STORE_HEAD(R_TWO_LOADS, a, a2, b, b2, k, lane, out_run)
         in_run += heads.in_step;
         out_run += heads.out_step;
@@ -301,17 +322,18 @@ R_FN void r_vector_tokens(R_MEM uint k, uint unit, uint batch, uint first, uint 
         do {
             uint row_at = first_row_at + token * R_SHAPE(R_ROW_AXES);
             r_duos duos = r_find_duos(R_M lane, row_at);
-            R_FIND_TURNS(t0, t1, duos)
+            r_duos odds = r_find_odds(R_M lane, duos, row_at);
+            R_FIND_TURNS(t0, t1, duos, odds)
             r_heads heads = a_heads;
             if (has_a && R_IS_NEAR(a_heads)) {
                 R_FIND_NEAR(a)
-                r_turn_heads(R_M 0u, lane, heads, duos, t0, t1, row_at);
+                r_turn_heads(R_M 0u, lane, heads, duos, odds, t0, t1, row_at);
             }
             if (R_TWO_SLOTS) {
                 if (has_b && R_IS_NEAR(b_heads)) {
                     heads = b_heads;
                     R_FIND_NEAR(b)
-                    r_turn_heads(R_M 1u, lane, heads, duos, t0, t1, row_at);
+                    r_turn_heads(R_M 1u, lane, heads, duos, odds, t0, t1, row_at);
                 }
             }
             rounds--;

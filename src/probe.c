@@ -107,7 +107,8 @@ static void fill_table(const rope2d_probe *probe, const rope2d_plan *plan) {
         }
 }
 
-// One token of the second set does not rotate, and some of the first.
+// One token of the second set does not rotate, and of the first some do not, or in part: each axis stays
+// where the others turn.
 static void fill_rows(const rope2d_probe *probe) {
     const rope2d_positions *positions = &probe->positions;
     const uint32_t axes = positions->pattern.row_axes;
@@ -116,7 +117,7 @@ static void fill_rows(const rope2d_probe *probe) {
         const uint32_t rows = is_normal ? probe->rows : positions->table_rows - probe->rows;
         for (uint32_t axis = 0; axis < axes; axis++, at++) {
             const uint32_t random = mix(token, axis, 4);
-            const bool stays = is_normal ? random % 32 == 7 : token == probe->tokens + 1;
+            const bool stays = is_normal ? random % 32 == 7 || token == axis + 1 : token == probe->tokens + 1;
             positions->rows[at] =
                 stays ? -1 : (int32_t)((random >> 8) % rows + (is_normal ? 0 : probe->rows));
         }

@@ -25,12 +25,11 @@ static uint32_t run_pairs(const shape *s) {
 static bool is_run(const shape *s, uint32_t first) {
     const uint16_t *lo = s->pattern->lo + first;
     const uint16_t *hi = s->pattern->hi + first;
-    const uint8_t *axis = s->pattern->axis + first;
     const uint32_t step = s->interleaved ? 2 : 1;
     if (lo[0] % s->run != 0 || (s->interleaved ? hi[0] != lo[0] + 1 : hi[0] % s->run != 0))
         return false;
     for (uint32_t i = 0; i < run_pairs(s); i++)
-        if (lo[i] != lo[0] + step * i || hi[i] != hi[0] + step * i || axis[i] != axis[i - i % 2])
+        if (lo[i] != lo[0] + step * i || hi[i] != hi[0] + step * i)
             return false;
     return true;
 }
@@ -59,10 +58,12 @@ static void write_unit(uint32_t *words, uint32_t a, uint32_t b) {
 
 static void write_pairs(uint32_t *words, const shape *s, uint32_t a_pair, uint32_t b_pair) {
     const uint32_t side = s->run / 4; // duos of a unit's first half
-    for (uint32_t i = 0; i < 2 * side; i++)
-        words[0] |= (uint32_t)s->pattern->axis[i < side ? a_pair + 2 * i : b_pair + 2 * (i - side)]
-                    << (24 + 2 * i);
     words[1] = a_pair | b_pair << 12;
+    for (uint32_t i = 0; i < 2 * side; i++) {
+        const uint8_t *axis = s->pattern->axis + (i < side ? a_pair + 2 * i : b_pair + 2 * (i - side));
+        words[0] |= (uint32_t)axis[0] << (24 + 2 * i);
+        words[1] |= (uint32_t)axis[1] << (24 + 2 * i);
+    }
 }
 
 // A unit takes its first run from one half of all runs and its second from the other, so that each half is
@@ -107,14 +108,16 @@ static uint32_t find_flags(const shape *s, const rope2d_units *units) {
         const uint32_t word = units->words[2 * unit];
         if (R_UNIT_LO(word) == R_UNIT_HI(word))
             flags |= R_LONE_FLAG;
-        for (uint32_t i = 1; i < s->run / 2 && unit < units->pairs; i++) {
+        for (uint32_t i = 0; i < s->run / 2 && unit < units->pairs; i++) {
+            if (R_UNIT_AXIS(units->words[2 * unit + 1], i) != R_UNIT_AXIS(word, i))
+                flags |= R_PAIR_AXIS_FLAG;
             if (R_UNIT_AXIS(word, i) != R_UNIT_AXIS(word, 0))
                 flags &= ~R_ONE_AXIS_FLAG;
             if (i % 2 == 1 && R_UNIT_AXIS(word, i) != R_UNIT_AXIS(word, i - 1))
                 flags &= ~R_RUN_AXIS_FLAG;
         }
     }
-    return flags;
+    return flags & R_PAIR_AXIS_FLAG ? flags & ~(R_ONE_AXIS_FLAG | R_RUN_AXIS_FLAG) : flags;
 }
 
 rope2d_status rope2d_vector_units_create(rope2d_units *units, const rope2d_pattern *pattern,

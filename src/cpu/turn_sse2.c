@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Every x86-64 has SSE2. binary16 is left to the portable path: processors without F16C are rare.
+// Every x86-64 has SSE2. binary16 and the halves of bf16 are left to the portable path: processors without
+// AVX2 are rare, and their kernels would take room from what GPUs need.
 #include "turn_lists.h"
 
 #if ROPE2D_X86_64
@@ -14,28 +15,23 @@
 #define OP static __forceinline
 #endif
 
-#define REAL           __m128
-#define WIDTH          4
-#define HALF           __m128
-#define HALF_WIDTH     4
-#define WORDS          __m128i
-#define HAS_F16        0
-#define HAS_AHEAD      0
-#define IS_FEW         0
-#define BLOCK_STEPS    2
-#define HALF_STEPS     BLOCK_STEPS
-#define WORD_STEPS     BLOCK_STEPS
-#define EVEN_ODD_STEPS 2
-#define HAS_SHARED     0
-#define half_entries   real_entries
+#define REAL         __m128
+#define WIDTH        4
+#define HALF         __m128
+#define HALF_WIDTH   4
+#define WORDS        __m128i
+#define HAS_F16      0
+#define HAS_AHEAD    0
+#define IS_FEW       0
+#define BLOCK_STEPS  2
+#define HALF_STEPS   BLOCK_STEPS
+#define WORD_STEPS   BLOCK_STEPS
+#define HAS_SHARED   0
+#define half_entries real_entries
 
 typedef struct real_entries {
     REAL c, s;
 } real_entries;
-
-typedef struct even_odd_entries {
-    HALF ce, co, se, so;
-} even_odd_entries;
 
 OP REAL load(const void *p) {
     return _mm_loadu_ps(p);
@@ -106,25 +102,10 @@ OP real_entries doubled(const float *entries) {
     return (real_entries){_mm_shuffle_ps(a, a, 0xa0), _mm_xor_ps(_mm_shuffle_ps(a, a, 0xf5), signs)};
 }
 
-OP even_odd_entries even_odd(const float *entries) {
-    const REAL a = load(entries);
-    const REAL b = load(entries + 4);
-    const REAL c = load(entries + 8);
-    const REAL d = load(entries + 12);
-    const REAL even_1 = _mm_shuffle_ps(a, b, 0x44);
-    const REAL even_2 = _mm_shuffle_ps(c, d, 0x44);
-    const REAL odd_1 = _mm_shuffle_ps(a, b, 0xee);
-    const REAL odd_2 = _mm_shuffle_ps(c, d, 0xee);
-    return (even_odd_entries){_mm_shuffle_ps(even_1, even_2, 0x88), _mm_shuffle_ps(odd_1, odd_2, 0x88),
-                              _mm_shuffle_ps(even_1, even_2, 0xdd), _mm_shuffle_ps(odd_1, odd_2, 0xdd)};
-}
-
 #include "turn_all_tmpl.h"
 
-const rope2d_turn_kernel rope2d_turn_sse2[4] = {
+const rope2d_turn_kernel rope2d_turn_sse2[3] = {
     {ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, HALF_STEPS, .turn = half_f32},
-    {ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 8, 16, EVEN_ODD_STEPS, .shares = HAS_SHARED,
-     .turn = half_bf16},
     {ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 2, 16, BLOCK_STEPS, .turn = interleaved_f32},
     {ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 4, 16, WORD_STEPS, .turn = interleaved_bf16},
 };

@@ -53,7 +53,7 @@ static bool reads_texture(const rope2d_plan *plan) {
 // the lanes of shaders/vector.h reach 0.35 of a copy and tokens 0.9. Rusticl on llvmpipe, of the same type,
 // is the other way about: its lanes are the vectors.
 static bool takes_tokens(const rope2d_plan *plan) {
-    const uint32_t other = R_TWO_ANGLES_FLAG | R_HEAD_TABLE_FLAG | R_FACTORED_FLAG;
+    const uint32_t other = R_TWO_ANGLES_FLAG | R_HEAD_TABLE_FLAG | R_FACTORED_FLAG | R_PAIR_AXIS_FLAG;
     return rope2d_cl_is_pocl(plan->device) && (rope2d_plan_vectors(plan)->flags & other) == 0;
 }
 

@@ -241,6 +241,25 @@ static const struct harness_case cases[] = {
      .heads = {1, 2, 3, 4},
      .height = 3,
      .width = 3},
+    // Both pairs of a duo by axes of their own, which turn alone.
+    {.name = "axes_in_turn_partly",
+     .structure = "interleaved_72_in_turn",
+     .flags = HARNESS_ROWS | HARNESS_PARTLY | MANY,
+     .heads = {2, 1},
+     .height = 3,
+     .width = 5},
+    {.name = "half_axes_in_turn_partly",
+     .structure = "half_64",
+     .flags = HARNESS_ROWS | HARNESS_PARTLY | MANY,
+     .heads = {2, 1},
+     .height = 3,
+     .width = 5},
+    {.name = "two_angles_in_turn_partly",
+     .structure = "two_angles_in_turn",
+     .flags = HARNESS_ROWS | HARNESS_PARTLY | MANY,
+     .heads = {2, 1},
+     .height = 3,
+     .width = 5},
 };
 
 const struct harness_case_room harness_specs_cases = {cases, sizeof(cases) / sizeof(cases[0])};

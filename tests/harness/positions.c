@@ -85,7 +85,7 @@ static bool make_lists(struct harness_positions *positions, uint32_t axes, bool 
 
 // Draws rows, and says the same by coordinates and ranges. Every fifth token does not rotate.
 static bool make_rows(struct harness_positions *positions, const struct harness_spec *spec, bool dense,
-                      uint64_t seed) {
+                      bool partly, uint64_t seed) {
     uint32_t axes = spec->spec.axes;
     uint32_t width = dense ? 1 : axes;
     uint64_t tokens = positions->tokens;
@@ -106,6 +106,10 @@ static bool make_rows(struct harness_positions *positions, const struct harness_
                 positions->lists[list][dense ? row * axes + axis : row];
             positions->rows[token * width + list] =
                 token % tokens % 5 == 0 ? -1 - (int32_t)list : (int32_t)row;
+            if (partly && token % tokens % 5 != 0 && token % tokens % (axes + 1) == axis) {
+                positions->rows[token * width + list] = -1;
+                positions->coordinates[token * axes + axis] = 0; // what the oracle turns by
+            }
         }
     }
     return true;
@@ -127,7 +131,8 @@ bool harness_positions_make(struct harness_positions *positions, const struct ha
     fill_coordinates(positions, what, spec->spec.axes, seed, group);
     if (magnitudes && !fill_magnitudes(positions, spec->pairs, seed + group))
         return false;
-    return (what->flags & HARNESS_ROWS) == 0 || make_rows(positions, spec, dense, seed + group);
+    return (what->flags & HARNESS_ROWS) == 0 ||
+           make_rows(positions, spec, dense, (what->flags & HARNESS_PARTLY) != 0, seed + group);
 }
 
 void harness_positions_free(struct harness_positions *positions) {
