@@ -101,33 +101,49 @@ R_INLINE float8 r_read_four(R_MEM const r_place *place, uint first, uint second,
     return (float8)(r_read_duo(R_M place, first, pair), r_read_duo(R_M place, second, pair + 2u));
 }
 
+// The axes of a duo's pairs.
+#define R_EVEN(i) R_UNIT_AXIS(word, i)
+#define R_ODD(i)  (R_FLAGS & R_PAIR_AXIS_FLAG ? R_UNIT_AXIS(pairs, i) : R_EVEN(i))
+
+// The entries of duos i and i + 1, and the rows of their pairs.
+R_INLINE float8 r_read_pairs(R_MEM const r_place *place, uint word, uint pairs, uint i, uint pair,
+                             int4 *rows) {
+    float8 even = r_read_four(R_M place, R_EVEN(i), R_EVEN(i + 1u), pair);
+    *rows = (int4)(place->rows[R_EVEN(i)], place->rows[R_ODD(i)], place->rows[R_EVEN(i + 1u)],
+                   place->rows[R_ODD(i + 1u)]);
+    if (R_FLAGS & R_PAIR_AXIS_FLAG) {
+        float8 odd = r_read_four(R_M place, R_ODD(i), R_ODD(i + 1u), pair);
+        even = (float8)(even.s01, odd.s23, even.s45, odd.s67);
+    }
+    return even;
+}
+
 R_INLINE r_side r_read_side(R_MEM const r_place *place, uint unit, uint run) {
     r_side side;
+    int4 rows;
     uint word = R_TOKEN_UNIT(2u * unit);
     uint pairs = R_TOKEN_UNIT(2u * unit + 1u);
     uint pair = run == 0u ? R_UNIT_LO(pairs) : R_UNIT_HI(pairs);
 #if R_SIDES == 2 && R_RUN == 8
-    uint a = R_UNIT_AXIS(word, 2u * run), b = R_UNIT_AXIS(word, 2u * run + 1u);
-    float8 four = r_read_four(R_M place, a, b, pair);
+    float8 four = r_read_pairs(R_M place, word, pairs, 2u * run, pair, &rows);
     side.c = four.s00224466;
     side.s = four.s11335577;
-    side.row = (int8)((int4)place->rows[a], (int4)place->rows[b]);
+    side.row = rows.s00112233;
 #elif R_SIDES == 2
-    uint a = R_UNIT_AXIS(word, run);
-    float4 two = r_read_duo(R_M place, a, pair);
+    float4 two = r_read_duo(R_M place, R_EVEN(run), pair);
+    if (R_FLAGS & R_PAIR_AXIS_FLAG)
+        two.hi = r_read_duo(R_M place, R_ODD(run), pair).hi;
     side.c = two.s0022;
     side.s = two.s1133;
-    side.row = (int4)place->rows[a];
+    side.row = (int4)((int2)place->rows[R_EVEN(run)], (int2)place->rows[R_ODD(run)]);
 #else
-    uint a = R_UNIT_AXIS(word, 0u), b = R_UNIT_AXIS(word, 1u);
-    float8 four = r_read_four(R_M place, a, b, pair);
-    int4 rows = (int4)((int2)place->rows[a], (int2)place->rows[b]);
+    float8 four = r_read_pairs(R_M place, word, pairs, 0u, pair, &rows);
 #if R_RUN == 8
-    uint c = R_UNIT_AXIS(word, 2u), d = R_UNIT_AXIS(word, 3u);
-    float8 more = r_read_four(R_M place, c, d, R_UNIT_HI(pairs));
+    int4 more_rows;
+    float8 more = r_read_pairs(R_M place, word, pairs, 2u, R_UNIT_HI(pairs), &more_rows);
     side.c = (float8)(four.even, more.even);
     side.s = (float8)(four.odd, more.odd);
-    side.row = (int8)(rows, (int2)place->rows[c], (int2)place->rows[d]);
+    side.row = (int8)(rows, more_rows);
 #else
     side.c = four.even;
     side.s = four.odd;

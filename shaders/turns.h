@@ -68,8 +68,8 @@ R_FN r_float4 r_find_two(R_MEM uint row_at, uint two, uint head) {
     return found;
 }
 
-// What turns the pairs of duos i and j, R_TWO_ANGLES_FLAG being 1. A macro: LLVM 14 marks what a function returns in memory as it
-// inlines it, by a call that Oclgrind 21.10 does not know.
+// What turns the pairs of duos i and j, R_TWO_ANGLES_FLAG being 1. A macro: LLVM 14 marks what a function
+// returns in memory as it inlines it, by a call that Oclgrind 21.10 does not know.
 #define R_READ_TURNS(turns, duos, odds, i, j)                                                                \
     {                                                                                                        \
         r_float4 e0 = r_find_two(R_M row_at, duos.two##i, head);                                             \

@@ -15,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools" 
 from kernels import CONVERTS, KERNELS, MORE_KERNELS, TEXTURE, is_opencl, opencl_options, vulkan_constants
 
 SKIP = 77
-COMMON = ("qwen2vl", "sam2", "dinov3", "flux")
+COMMON = ("qwen2vl", "sam2", "dinov3", "flux", "wan")
 
 
 def choose(program, backend, shim, *options):

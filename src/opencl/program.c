@@ -53,7 +53,7 @@ static bool reads_texture(const rope2d_plan *plan) {
 // the lanes of shaders/vector.h reach 0.35 of a copy and tokens 0.9. Rusticl on llvmpipe, of the same type,
 // is the other way about: its lanes are the vectors.
 static bool takes_tokens(const rope2d_plan *plan) {
-    const uint32_t other = R_TWO_ANGLES_FLAG | R_HEAD_TABLE_FLAG | R_FACTORED_FLAG | R_PAIR_AXIS_FLAG;
+    const uint32_t other = R_TWO_ANGLES_FLAG | R_HEAD_TABLE_FLAG | R_FACTORED_FLAG;
     return rope2d_cl_is_pocl(plan->device) && (rope2d_plan_vectors(plan)->flags & other) == 0;
 }
 
@@ -69,7 +69,8 @@ static bool join_fours(kernel_kind *kind, const rope2d_units *fours) {
         if (a != b && (R_UNIT_LO(b[0]) != R_UNIT_LO(a[0]) + 4 || R_UNIT_HI(b[0]) != R_UNIT_HI(a[0]) + 4))
             return false;
         kind->words[2 * i] = a[0] | b[0] >> 24 << 28; // four's axes are the lower two
-        kind->words[2 * i + 1] = R_UNIT_LO(a[1]) | R_UNIT_LO(b[1]) << 12;
+        kind->words[2 * i + 1] =
+            R_UNIT_LO(a[1]) | R_UNIT_LO(b[1]) << 12 | a[1] >> 24 << 24 | b[1] >> 24 << 28;
     }
     kind->has_part = fours->count % 2 != 0;
     kind->joined = (rope2d_units){.words = kind->words, .count = count, .pairs = count};

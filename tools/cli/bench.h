@@ -37,7 +37,7 @@ struct bench_tower {
     enum bench_form form;
 };
 
-enum { BENCH_TOWERS = 8 };
+enum { BENCH_TOWERS = 9 };
 extern const struct bench_tower bench_towers[BENCH_TOWERS];
 extern const char *const bench_tower_names[];   // "qwen2vl", ..., NULL
 extern const char *const bench_element_names[]; // "f32", "f16", "bf16", NULL

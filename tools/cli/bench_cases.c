@@ -16,12 +16,13 @@ const struct bench_tower bench_towers[BENCH_TOWERS] = {
     {"dinov3", "DINOv3", 12, 64, 2, {16, 16}, BENCH_AXIAL},
     {"flux", "Flux", 24, 128, 3, {8, 28, 28}, BENCH_AXIAL},
     {"llama4", "Llama 4", 16, 88, 2, {22, 22}, BENCH_AXIAL},
+    {"wan", "Wan 2.1", 12, 128, 3, {22, 21, 21}, BENCH_AXIAL},
     {"mixed", "RoPE-ViT mixed", 12, 64, 2, {32, 32}, BENCH_MIXED},
     {"factored", "RoPE-ViT mixed, factored", 12, 64, 2, {32, 32}, BENCH_FACTORED},
     {"angles", "two angles to a pair", 12, 64, 2, {16, 16}, BENCH_ANGLES},
 };
-const char *const bench_tower_names[] = {"qwen2vl", "sam2",     "dinov3", "flux", "llama4",
-                                         "mixed",   "factored", "angles", NULL};
+const char *const bench_tower_names[] = {"qwen2vl", "sam2",  "dinov3",   "flux",   "llama4",
+                                         "wan",     "mixed", "factored", "angles", NULL};
 const char *const bench_element_names[] = {"f32", "f16", "bf16", NULL};
 const char *const bench_place_names[] = {"no", "yes", NULL};
 const char *const bench_table_names[] = {"buffer", "texture", NULL};

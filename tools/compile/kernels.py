@@ -6,7 +6,8 @@ import collections
 TWO_ANGLES, HEAD_TABLE, ONE_AXIS, INTERLEAVED, LONE, EIGHT, FACTORED, TEXTURE, TWO_SLOTS = 1, 2, 4, 8, 16, 32, 64, 128, 256
 CONVERTS = 512  # f16 by the device itself
 RUN_AXIS = 32768
-OPENCL_FLAGS = 127 | RUN_AXIS  # Vulkan's kernels have more
+PAIR_AXIS = 65536
+OPENCL_FLAGS = 127 | RUN_AXIS | PAIR_AXIS  # Vulkan's kernels have more
 F32, F16, BF16 = 0, 1, 2
 EIGHTS = EIGHT | RUN_AXIS  # all of a run turns by the same axis, which may be another run's
 
@@ -14,7 +15,8 @@ EIGHTS = EIGHT | RUN_AXIS  # all of a run turns by the same axis, which may be a
 Kernel = collections.namedtuple("Kernel", "name vector source to flags slots", defaults=(2,))
 
 # Of halves a unit of eight pairs may have two axes, where an axis' pairs are no multiple of eight (Qwen2-VL's 20, Flux' 28): "two-axes".
-# Interleaved, a unit has two runs from two places. Llama 4's 11 runs leave one alone, and one has two axes: "odd".
+# Interleaved, a unit has two runs from two places. Llama 4's 11 runs leave one alone, and one has two axes: "odd". Of an odd number of
+# pairs to an axis (Wan 2.1's 21) neighbours turn by axes of their own: "pair-axes".
 KERNELS = [
     Kernel("vector f32:f32 half buffer", 1, F32, F32, ONE_AXIS),
     Kernel("vector f32:f32 half texture", 1, F32, F32, ONE_AXIS | TEXTURE),
@@ -28,6 +30,9 @@ KERNELS = [
     Kernel("vector bf16:bf16 half two-axes", 1, BF16, BF16, EIGHTS),
     Kernel("vector bf16:bf16 interleaved texture", 1, BF16, BF16, INTERLEAVED | EIGHTS | TEXTURE),
     Kernel("vector bf16:bf16 interleaved odd", 1, BF16, BF16, INTERLEAVED | LONE | EIGHT),
+    Kernel("vector f32:f32 half pair-axes", 1, F32, F32, PAIR_AXIS),
+    Kernel("vector f16:f16 interleaved pair-axes", 1, F16, F16, INTERLEAVED | EIGHT | PAIR_AXIS),
+    Kernel("vector bf16:bf16 half pair-axes texture", 1, BF16, BF16, EIGHT | PAIR_AXIS | TEXTURE),
     Kernel("vector f32:f16 half buffer", 1, F32, F16, ONE_AXIS),
     Kernel("vector f16:f32 half buffer", 1, F16, F32, ONE_AXIS),
     Kernel("vector f32:f32 two-angles", 1, F32, F32, TWO_ANGLES | ONE_AXIS),
@@ -48,6 +53,11 @@ MORE_KERNELS = [
     Kernel("vector f16:f16 interleaved buffer", 1, F16, F16, INTERLEAVED | EIGHTS),
     Kernel("vector bf16:bf16 half texture", 1, BF16, BF16, ONE_AXIS | EIGHTS | TEXTURE),
     Kernel("vector bf16:bf16 interleaved buffer", 1, BF16, BF16, INTERLEAVED | EIGHTS),
+    Kernel("vector f32:f32 interleaved pair-axes", 1, F32, F32, INTERLEAVED | PAIR_AXIS),
+    Kernel("vector f16:f16 half pair-axes", 1, F16, F16, EIGHT | PAIR_AXIS),
+    Kernel("vector bf16:bf16 interleaved pair-axes", 1, BF16, BF16, INTERLEAVED | EIGHT | PAIR_AXIS),
+    Kernel("vector bf16:bf16 half pair-axes", 1, BF16, BF16, EIGHT | PAIR_AXIS),
+    Kernel("vector f16:f16 interleaved pair-axes native", 1, F16, F16, INTERLEAVED | EIGHT | PAIR_AXIS | CONVERTS),
     Kernel("vector f32:f32 two-angles texture", 1, F32, F32, TWO_ANGLES | ONE_AXIS | TEXTURE),
     Kernel("vector f32:f32 factored texture", 1, F32, F32, FACTORED | HEAD_TABLE | ONE_AXIS | TEXTURE),
     Kernel("vector f32:f32 per-head texture", 1, F32, F32, HEAD_TABLE | ONE_AXIS | TEXTURE),
