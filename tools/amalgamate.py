@@ -104,7 +104,7 @@ POINTER = re.compile(r"\(\s*(?:\w+\s+)?\*(?:const\s+)?(\w+)")
 STRUCT = re.compile(r"^(?:typedef )?(?:struct|union)\b[^\n;]*\{\n.*?^\}", re.M | re.S)
 ATTRIBUTE = re.compile(r"__attribute__\s*\(\(.*?\)\)")
 SHARED = ("rope2d_", "vulkan_")  # how names of several files begin
-STARTS = r"(?:static|inline|OP|TURN_FN|R_FN)\b"
+STARTS = r"(?:static|inline|OP|TURN_FN|CONVERT_FN|R_FN|R_FN_APART)\b"
 
 
 def statements(code):
