@@ -11,6 +11,7 @@
 #define R_SELECT(c, a, b) mix(b, a, c)
 #include "arithmetic.h"
 #undef R_FN
+#undef R_FN_APART
 #undef R_BITS
 #undef R_FROM_BITS
 #undef R_SELECT

@@ -18,6 +18,7 @@
 #define precise
 #include "arithmetic.h"
 #undef R_FN
+#undef R_FN_APART
 #undef R_BITS
 #undef R_FROM_BITS
 #undef R_SELECT

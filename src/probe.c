@@ -107,8 +107,8 @@ static void fill_table(const rope2d_probe *probe, const rope2d_plan *plan) {
         }
 }
 
-// One token of the second set does not rotate, and of the first some do not, or in part: each axis stays
-// where the others turn.
+// One token of the second set does not rotate, and of the first some do not, or in part: each axis has a
+// token where it stays, and the others mostly turn.
 static void fill_rows(const rope2d_probe *probe) {
     const rope2d_positions *positions = &probe->positions;
     const uint32_t axes = positions->pattern.row_axes;
@@ -148,7 +148,9 @@ static rope2d_status create(rope2d_probe *probe, const rope2d_plan *plan, uint64
 }
 
 rope2d_status rope2d_probe_create(rope2d_probe *probe, const rope2d_plan *plan) {
-    const uint32_t tokens = PROBE_ELEMENTS / (PROBE_HEADS * plan->pattern.head_dim) + 2;
+    const uint32_t fitting = PROBE_ELEMENTS / (PROBE_HEADS * plan->pattern.head_dim) + 2;
+    const uint32_t least = plan->pattern.row_axes + 2; // one for each axis, and two that turn
+    const uint32_t tokens = fitting > least ? fitting : least;
     const uint32_t rows = tokens < PROBE_ROWS ? tokens : PROBE_ROWS;
     *probe = (rope2d_probe){.tokens = tokens, .rows = rows, .heads = PROBE_HEADS};
     // A subnormal product or result costs a processor more than a hundred others.

@@ -5,6 +5,7 @@
 #include "check.h"
 #include "counter.h"
 #include "cpu/apply.h"
+#include "cpu/channels.h"
 #include "cpu/device.h"
 
 #include <inttypes.h>
@@ -228,7 +229,9 @@ static void run(const struct scene *s, rope2d_plan *plan, const rope2d_positions
                           .positions = positions,
                           .work = &work,
                           .vector = vector,
-                          .kernel = rope2d_portable_rotate};
+                          .kernel =
+                              vector ? rope2d_channels_kernel((rope2d_isa)vector->kernel->isa, &plan->pattern)
+                                     : rope2d_portable_rotate};
     rope2d_cpu_job_fill(&job);
     job.streams = vector && s->is_large;
     job.is_small = !s->is_large;
@@ -242,8 +245,8 @@ static void run(const struct scene *s, rope2d_plan *plan, const rope2d_positions
         rope2d_vector_tokens(&job, 0, cut / s->heads);
         rope2d_vector_tokens(&job, cut / s->heads, job.heads / s->heads);
     } else {
-        (vector ? rope2d_vector_heads : rope2d_portable_heads)(&job, &tensor, 0, cut);
-        (vector ? rope2d_vector_heads : rope2d_portable_heads)(&job, &tensor, cut, job.heads);
+        (vector ? rope2d_vector_heads : rope2d_cpu_heads)(&job, &tensor, 0, cut);
+        (vector ? rope2d_vector_heads : rope2d_cpu_heads)(&job, &tensor, cut, job.heads);
     }
     rope2d_control_leave(control);
     free(exact);

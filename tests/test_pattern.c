@@ -243,6 +243,22 @@ static void test_axial(void) {
     CHECK(rope2d_spec_is_axial(&spec) == 1, "one axis is axial");
 }
 
+// Of both pairs of each duo, by shaders/shape.h.
+static bool duos_have_axes(const rope2d_pattern *pattern, const rope2d_units *units, uint32_t side) {
+    for (uint32_t unit = 0; unit < units->pairs; unit++) {
+        const uint32_t *words = units->words + 2 * unit;
+        for (uint32_t duo = 0; duo < 2 * side; duo++) {
+            const uint32_t pair =
+                duo < side ? R_UNIT_LO(words[1]) + 2 * duo : R_UNIT_HI(words[1]) + 2 * (duo - side);
+            if (R_UNIT_AXIS(words[0], duo) != pattern->axis[pair] ||
+                R_UNIT_AXIS(words[1], duo) != pattern->axis[pair + 1])
+                return false;
+        }
+    }
+    return units->pairs > 0 && (units->flags & R_PAIR_AXIS_FLAG) != 0 &&
+           (units->flags & (R_ONE_AXIS_FLAG | R_RUN_AXIS_FLAG)) == 0;
+}
+
 static void test_axes_in_a_unit(void) {
     static const float freqs[3][8] = {{1, 0, 0, 1}, {0, 2, 0, 0, 0, 2}, {0, 0, 3, 0, 3, 0, 3, 3}};
     static const uint8_t axes[8] = {0, 1, 2, 0, 2, 1, 2, 2};
@@ -256,6 +272,9 @@ static void test_axes_in_a_unit(void) {
               memcmp(pattern.axis, axes, sizeof(axes)) == 0 && units_cover(&pattern, &pattern.single, 1) &&
               units_cover(&pattern, &pattern.wide, 4),
           "a unit knows the axis of each of its pairs");
+    for (uint32_t i = 0; i < 3; i++)
+        CHECK(duos_have_axes(&pattern, &pattern.vector[i], i > 0 ? 2 : 1),
+              "vector units %u know the axes of their duos' pairs", i);
     rope2d_pattern_destroy(&pattern, &fake.device.host);
 }
 

@@ -55,7 +55,7 @@ static void write_shape(job *j) {
     j->shape[R_PAIR_UNITS] = j->units->pairs;
 }
 
-void rope2d_portable_heads(const job *j, const rope2d_checked_tensor *tensor, uint64_t begin, uint64_t end) {
+void rope2d_cpu_heads(const job *j, const rope2d_checked_tensor *tensor, uint64_t begin, uint64_t end) {
     const rope2d_work *work = j->work;
     const rope2d_positions *positions = j->positions;
     const uint32_t in_size = rope2d_element_size(j->plan->in);
@@ -108,7 +108,7 @@ static void rotate(const job *j, const rope2d_checked_tensor *tensor, uint64_t b
     if (j->vector)
         rope2d_vector_heads(j, tensor, begin, end);
     else
-        rope2d_portable_heads(j, tensor, begin, end);
+        rope2d_cpu_heads(j, tensor, begin, end);
 }
 
 static void task(void *data, uint32_t index) {

@@ -12,10 +12,10 @@ typedef struct rope2d_cpu_job {
     const rope2d_plan *plan;
     const rope2d_positions *positions;
     const rope2d_work *work;
-    const rope2d_vector *vector; // NULL: the portable path
+    const rope2d_vector *vector; // NULL: `kernel` takes all
     rope2d_cpu_kernel *kernel;   // of what no vector kernel takes
     const rope2d_units *units;
-    uint32_t shape[R_TENSORS]; // what r_unit looks at
+    uint32_t shape[R_TENSORS]; // what r_unit and channels.c look at
     uint64_t heads;            // of all tensors, tokens and batch elements
     uint32_t tasks;
     uint32_t head_bytes; // of an output
@@ -49,8 +49,8 @@ static inline bool rope2d_cpu_goes_by_tokens(const rope2d_work *work, const rope
 void rope2d_cpu_job_fill(rope2d_cpu_job *job);
 
 // Rotate heads begin to end of a tensor, numbered [batch][token][head].
-void rope2d_portable_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensor, uint64_t begin,
-                           uint64_t end);
+void rope2d_cpu_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensor, uint64_t begin,
+                      uint64_t end);
 void rope2d_vector_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensor, uint64_t begin,
                          uint64_t end);
 // Makes two tensors of one head each one of two heads, so that a token's table is read once for both; nothing

@@ -54,7 +54,7 @@ static void find(const rope2d_cpu_run *run, uint32_t head, turns *t) {
         .two_angles = run->two_angles,
     };
     const r_memory *const memory = &all;
-    const uint32_t shift = run->wide ? 2 : 0; // pairs of a unit
+    const uint32_t shift = run->wide ? 2 : 0; // log2 of a unit's pairs
     const uint32_t pairs = R_SHAPE(R_PAIR_UNITS) << shift;
     t->is_beside = true;
     t->kept_count = 0;

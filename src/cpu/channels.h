@@ -9,7 +9,8 @@
 #include "isa.h"
 #include "portable.h"
 
-// With the portable kernel's bits; or that kernel itself, where a processor or a pattern has no other.
+// With the portable kernel's bits; or that kernel itself, for processors without AVX2, heads of more than 512
+// channels or of no multiple of eight, and patterns with factors.
 rope2d_cpu_kernel *rope2d_channels_kernel(rope2d_isa isa, const rope2d_pattern *pattern);
 
 #endif

@@ -12,7 +12,6 @@
 #if ROPE2D_X86_64
 
 #include <immintrin.h>
-#include <string.h>
 
 #if defined(__GNUC__)
 #define CONVERT_FN __attribute__((target("avx2,f16c")))

@@ -16,7 +16,7 @@
 #undef precise
 
 // Types are looked at for each element: kernels of constant types, 36 of them, would be a seventh of the
-// library, and of f32 alone 1.3 KB.
+// library, and one of f32 alone 0.9 KB.
 void rope2d_portable_rotate(const rope2d_cpu_run *run) {
     r_memory memory = {
         .shape = run->shape,

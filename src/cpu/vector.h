@@ -58,7 +58,7 @@ typedef struct rope2d_vector {
     struct rope2d_vector *streamed;
 } rope2d_vector;
 
-// The widest kernel up to `isa` that a pattern suits; NULL where the portable path is all there is.
+// The widest kernel up to `isa` that a pattern suits; NULL where none does.
 const rope2d_turn_kernel *rope2d_vector_choose(const rope2d_pattern *pattern, rope2d_element in,
                                                rope2d_element out, rope2d_isa isa);
 bool rope2d_vector_suits(const rope2d_turn_kernel *kernel, const rope2d_pattern *pattern);

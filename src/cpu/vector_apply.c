@@ -85,7 +85,7 @@ void rope2d_tile_token(rope2d_tile *tile, uint32_t index, uint32_t count, uint64
         } else if (turns == ROPE2D_TURNS_NOT && !rope2d_cpu_converts(job->plan)) {
             copy_heads(job, tensor, batch, token, first, end);
         } else {
-            rope2d_portable_heads(job, tensor, at * tensor->heads + first, at * tensor->heads + end);
+            rope2d_cpu_heads(job, tensor, at * tensor->heads + first, at * tensor->heads + end);
         }
     }
 }

@@ -70,7 +70,7 @@ enum {
     HARNESS_ALL_TYPES = 1 << 7,       // all nine pairs of types and both tables, not a selection
     HARNESS_HUGE = 1 << 8,            // f16 alone; the oracle sees a sample of tokens; not in quick mode
     HARNESS_QUICK = 1 << 9,           // in quick mode too
-    HARNESS_PARTLY = 1 << 10,         // with rows: other tokens have one negative row
+    HARNESS_PARTLY = 1 << 10,         // with rows, not dense ones: most other tokens have one negative row
 };
 
 struct harness_case {

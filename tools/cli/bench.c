@@ -180,7 +180,7 @@ static int run(int argc, char **argv) {
     const struct option options[] = {
         {"device", "DEVICE[,DEVICE...]", "all, cpu, vulkan:0, ...; default all", .text = &words.device},
         {"tower", "NAME[,NAME...]",
-         "all, qwen2vl, sam2, dinov3, flux, llama4; mixed,\nfactored and angles, of other specs, in "
+         "all, qwen2vl, sam2, dinov3, flux, llama4, wan;\nmixed, factored and angles, of other specs, in "
          "f32;\ndefault qwen2vl,sam2",
          .text = &words.tower},
         {"tokens", "N[,N...]", "from 1 to 1048576; default 64,1024,4096,16384", .text = &words.tokens},
