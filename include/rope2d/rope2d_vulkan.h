@@ -41,7 +41,7 @@ enum {
     ROPE2D_VULKAN_SMALL_ALIGNMENT = 256,
     ROPE2D_VULKAN_PLAN_BYTES = 32768,  // of rope2d_vulkan_device_params::small that a plan takes at most;
                                        // plans of one structure and types share them
-    ROPE2D_VULKAN_DISPATCH_BYTES = 256 // the same of each dispatch of a binding
+    ROPE2D_VULKAN_DISPATCH_BYTES = 512 // the same of each dispatch of a binding
 };
 
 // ------------------------------------------------------------------------------------------------------------

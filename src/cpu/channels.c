@@ -28,7 +28,7 @@ typedef struct turns {
     uint16_t partners[MOST_CHANNELS];
     uint16_t kept[MOST_CHANNELS]; // those that keep their bits
     uint32_t kept_count;
-    bool is_beside; // each pair's channels are neighbours, the first one even
+    bool is_beside; // each pair is an even channel and the next one
 } turns;
 
 static void put(turns *t, uint32_t channel, uint32_t partner, float cosine, float sine) {

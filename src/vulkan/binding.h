@@ -13,6 +13,7 @@
 #define VULKAN_SHAPE_STEP  512 // no device asks for a coarser alignment, of uniform or of storage buffers
 
 _Static_assert(VULKAN_SHAPE_BYTES <= VULKAN_SHAPE_STEP, "a shape fits its step");
+_Static_assert(VULKAN_SHAPE_STEP == ROPE2D_VULKAN_DISPATCH_BYTES, "what callers are told");
 
 struct vulkan_dispatch {
     VkDescriptorSet set; // VK_NULL_HANDLE where descriptors are pushed
