@@ -45,7 +45,7 @@ static void turn_head(const struct scene *s, unsigned char *tensor, size_t token
     for (uint32_t p = 0; p < pairs; ++p) {
         bool is_half = s->pairing == ROPE2D_PAIRING_HALF;
         size_t lo = first + (is_half ? p : 2 * p), hi = first + (is_half ? p + pairs : 2 * p + 1);
-        int32_t row = s->turns.rows[token * s->tower->axes + axis_of(s->tower, p)];
+        uint32_t row = s->turns.rows[token * s->tower->axes + axis_of(s->tower, p)];
         const float *entry = s->turns.table + (size_t)row * s->turns.stride + 2 * p;
         float x = get(s, tensor, lo), y = get(s, tensor, hi);
         float cx = entry[0] * x, sy = entry[1] * y, sx = entry[1] * x, cy = entry[0] * y;

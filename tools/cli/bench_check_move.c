@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A copy that does not copy, or a limit that leaves elements out, is no baseline: the first and the last MiB
-// of what a move writes is looked at.
+// of what a move writes is looked at, of whole heads.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "bench_cases.h"
 #include "bench_kinds.h"
 #include "bench_run.h"
+#include "bench_turn_grid.h"
 #include "message.h"
 
 static const uint64_t PIECE_BYTES = (uint64_t)1 << 20;
@@ -29,10 +30,16 @@ static int prepare(struct bench_engine *engine, uint32_t set, const struct piece
                   : engine->ops->write(engine, set, BENCH_IN, piece->at, piece->bytes, piece->expected);
 }
 
-// A scale multiplies f32 whatever the type, a limit or a turn what the elements are; all by -1.
-static void negate(enum bench_move move, rope2d_element element, const struct piece *piece) {
-    bool is_wide = move == BENCH_SCALE || element == ROPE2D_F32;
+// A scale multiplies f32 whatever the type, a limit what the elements are, both by -1.
+static void expect(enum bench_move move, const struct bench_case *what, const struct piece *piece) {
+    bool is_wide = move == BENCH_SCALE || what->element == ROPE2D_F32;
     uint64_t step = is_wide ? 4 : 2;
+    if (bench_is_turn(move)) {
+        bench_turn_expect(what, bench_turn_pairing(move), piece->first, piece->count, piece->expected);
+        return;
+    }
+    if (move == BENCH_DRIVER_COPY || move == BENCH_COPY)
+        return;
     for (uint64_t at = step - 1; at < piece->bytes; at += step)
         piece->expected[at] ^= 0x80; // little-endian, as every device is
 }
@@ -41,8 +48,7 @@ static int compare(struct bench_engine *engine, enum bench_move move, uint32_t s
                    char *why, size_t why_size) {
     bool in_place = bench_is_in_place(move);
     bench_fill(piece->expected, engine->what->element, piece->first, piece->count);
-    if (move != BENCH_DRIVER_COPY && move != BENCH_COPY)
-        negate(move, engine->what->element, piece);
+    expect(move, engine->what, piece);
     int result = engine->ops->read(engine, set, in_place ? BENCH_IN : BENCH_OUT, piece->at, piece->bytes,
                                    piece->found);
     for (uint64_t i = 0; i < piece->bytes && !result; ++i)
@@ -55,8 +61,9 @@ static int compare(struct bench_engine *engine, enum bench_move move, uint32_t s
 
 int bench_check_move(struct bench_engine *engine, enum bench_move move, uint32_t variant, uint32_t set,
                      char *why, size_t why_size) {
-    uint32_t size = rope2d_element_size(engine->what->element);
-    uint64_t bytes = engine->bytes < PIECE_BYTES ? engine->bytes : PIECE_BYTES, last = engine->bytes - bytes;
+    uint32_t size = rope2d_element_size(engine->what->element), head = engine->what->tower->head_dim * size;
+    uint64_t most = PIECE_BYTES / head * head; // of whole heads
+    uint64_t bytes = engine->bytes < most ? engine->bytes : most, last = engine->bytes - bytes;
     unsigned char *room = malloc((size_t)(2 * bytes));
     struct piece pieces[2] = {{0, bytes / size, 0, bytes, room, room ? room + bytes : NULL}};
     struct bench_sample sample;

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench_cases.h"
+#include "bench_turn_grid.h"
 
 enum { LINE = 64, FLOATS_OF_LINE = LINE / sizeof(float) };
 // Of each tensor as many tokens are staged as fit, so that both and what they come from fit the nearest cache
@@ -44,17 +44,6 @@ static void take_loops(struct bench_turns *turns, const struct bench_case *what)
     }
 }
 
-// As the library's positions of a grid are: the last two axes have the line and the column.
-static void fill_rows(struct bench_turns *turns, const struct bench_case *what, uint64_t columns) {
-    const uint32_t axes = what->tower->axes;
-    for (uint64_t token = 0; token < what->tokens; ++token) {
-        int32_t *row = turns->rows + token * axes;
-        memset(row, 0, axes * sizeof *row);
-        row[axes - 2] = (int32_t)(token / columns);
-        row[axes - 1] = (int32_t)(token % columns);
-    }
-}
-
 bool bench_turns_create(struct bench_turns *turns, const struct bench_case *what) {
     const struct bench_tower *tower = what->tower;
     const uint64_t columns = bench_columns_of(what->tokens);
@@ -75,9 +64,8 @@ bool bench_turns_create(struct bench_turns *turns, const struct bench_case *what
         bench_turns_destroy(turns);
         return false;
     }
-    fill_rows(turns, what, columns);
-    for (size_t i = 0; i < turns->floats; ++i)
-        turns->table[i] = i % 2 == 0 ? -1.0f : 0.0f;
+    bench_turn_rows(what, turns->rows);
+    bench_turn_table(what, turns->stride, turns->table);
     return true;
 }
 

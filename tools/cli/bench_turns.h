@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // What a rotation could be at best on the CPU: loops that turn q and k of one tower each, of which the
-// compiler knows everything, heads, channels, axes and strides, and that look after nothing else. The table
-// says -1 and 0, so that a number's sign changes and nothing else; a test gives them another. From one buffer
-// to another they also store past the caches, themselves or what they have left in the nearest one.
+// compiler knows everything, heads, channels, axes and strides, and that look after nothing else, by rows and
+// a table of bench_turn_grid.h; a test gives them another. From one buffer to another they also store past
+// the caches, themselves or what they have left in the nearest one.
 #ifndef ROPE2D_CLI_BENCH_TURNS_H
 #define ROPE2D_CLI_BENCH_TURNS_H
 
@@ -17,7 +17,7 @@ struct bench_turn_part {
     const unsigned char *from[BENCH_TENSORS]; // in place: the same as to
     unsigned char *to[BENCH_TENSORS];
     uint32_t tensor_count;
-    const int32_t *rows; // [token][axis]
+    const uint32_t *rows; // [token][axis]
     const float *table;  // [row][pair](cos, sin), the same rows for each axis
     size_t stride;       // numbers from a row to the next
     uint64_t begin, end; // tokens
@@ -57,7 +57,7 @@ struct bench_turns {
     struct bench_turn ways[2][2][BENCH_CANDIDATES]; // [in place][half]
     uint32_t counts[2][2];
     uint32_t axes, token_bytes;
-    int32_t *rows;
+    uint32_t *rows;
     float *table;
     size_t stride, floats;
 };

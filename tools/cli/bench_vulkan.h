@@ -11,6 +11,8 @@
 
 enum { VULKAN_WIDTHS = 3, VULKAN_ITEMS = 3, VULKAN_GROUPS = 2 };
 enum { VULKAN_SHAPES = VULKAN_WIDTHS * VULKAN_ITEMS * VULKAN_GROUPS };
+enum { VULKAN_MOST_CONSTANTS = 7, VULKAN_CONSTANT_BYTES = 24 }; // of a module; pushed
+enum { VULKAN_TURN_FORMS = 12, VULKAN_TURN_SHAPES = VULKAN_TURN_FORMS * 2 * VULKAN_GROUPS };
 
 struct vulkan_memory {
     VkBuffer buffer;
@@ -38,10 +40,12 @@ struct vulkan {
     VkDescriptorSetLayout set_layout;
     VkPipelineLayout layout;
     VkPipeline pipelines[BENCH_KINDS_COUNT][VULKAN_SHAPES];
+    VkPipeline turns[BENCH_TOWERS][ROPE2D_ELEMENT_COUNT][2][VULKAN_TURN_SHAPES]; // [half]
     uint32_t busy_runs; // of a scale, so that a GPU is at work for a while
     // Of the case in work.
     struct vulkan_memory *sets; // [sets][BENCH_BUFFERS]
-    struct vulkan_memory table; // of limits
+    struct vulkan_memory table; // of limits, and behind these turn_floats the turns' and their rows
+    uint64_t turn_floats;
     VkDescriptorPool descriptor_pool;
     VkDescriptorSet *descriptors; // [sets][in place]
     uint64_t chunk;               // bytes that a kernel reaches at once
@@ -94,5 +98,17 @@ int bench_vulkan_record_bare(struct bench_engine *engine, double *seconds);
 int bench_vulkan_move(struct bench_engine *engine, enum bench_move move, uint32_t variant, uint32_t set,
                       struct bench_sample *sample);
 int bench_vulkan_busy(struct bench_engine *engine, uint32_t set);
+// Of a module, with these constants in their order.
+struct rope2d_unpacked;
+int bench_vulkan_make_pipeline(struct bench_engine *engine, const struct rope2d_unpacked *spirv,
+                               const uint32_t *constants, uint32_t count, VkPipeline *pipeline);
+
+// bench_vulkan_turns.c: of the case in work; none where there are none for its tower.
+uint32_t bench_vulkan_turn_variants(const struct bench_engine *engine);
+void bench_vulkan_turn_name(const struct bench_engine *engine, uint32_t variant, char *name, size_t size);
+int bench_vulkan_turn_pipeline(struct bench_engine *engine, enum bench_move move, uint32_t variant,
+                               VkPipeline *found);
+// Binds, pushes and dispatches; the pipeline is bound.
+void bench_vulkan_turn(struct bench_engine *engine, enum bench_move move, uint32_t variant, uint32_t set);
 
 #endif

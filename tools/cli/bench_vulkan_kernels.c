@@ -55,7 +55,7 @@ static int create_layouts(struct bench_engine *engine) {
     int result =
         vulkan_check(engine, vkCreateDescriptorSetLayout(vulkan->handle, &set, NULL, &vulkan->set_layout),
                      "vkCreateDescriptorSetLayout");
-    VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(struct sizes)};
+    VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, VULKAN_CONSTANT_BYTES};
     VkPipelineLayoutCreateInfo layout = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
         .setLayoutCount = 1,
@@ -69,14 +69,21 @@ static int create_layouts(struct bench_engine *engine) {
     return result;
 }
 
-static int create_pipeline(struct bench_engine *engine, VkShaderModule module, struct shape shape,
-                           VkPipeline *pipeline) {
+int bench_vulkan_make_pipeline(struct bench_engine *engine, const struct rope2d_unpacked *spirv,
+                               const uint32_t *constants, uint32_t count, VkPipeline *pipeline) {
     struct vulkan *vulkan = engine->impl;
-    uint32_t constants[] = {group_size(vulkan, shape.group), item_counts[shape.items]};
-    VkSpecializationMapEntry entries[2];
-    for (uint32_t i = 0; i < 2; ++i)
+    VkShaderModuleCreateInfo code = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+        .codeSize = spirv->size,
+        .pCode = spirv->data,
+    };
+    VkShaderModule module = VK_NULL_HANDLE;
+    VkSpecializationMapEntry entries[VULKAN_MOST_CONSTANTS];
+    for (uint32_t i = 0; i < count; ++i)
         entries[i] = (VkSpecializationMapEntry){i, i * (uint32_t)sizeof *constants, sizeof *constants};
-    VkSpecializationInfo special = {2, entries, sizeof constants, constants};
+    VkSpecializationInfo special = {count, entries, count * sizeof *constants, constants};
+    int result = vulkan_check(engine, vkCreateShaderModule(vulkan->handle, &code, NULL, &module),
+                              "vkCreateShaderModule");
     VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage =
@@ -89,29 +96,23 @@ static int create_pipeline(struct bench_engine *engine, VkShaderModule module, s
             },
         .layout = vulkan->layout,
     };
-    return vulkan_check(engine,
-                        vkCreateComputePipelines(vulkan->handle, VK_NULL_HANDLE, 1, &info, NULL, pipeline),
-                        "vkCreateComputePipelines");
+    if (!result)
+        result = vulkan_check(
+            engine, vkCreateComputePipelines(vulkan->handle, VK_NULL_HANDLE, 1, &info, NULL, pipeline),
+            "vkCreateComputePipelines");
+    vkDestroyShaderModule(vulkan->handle, module, NULL);
+    return result;
 }
 
 static int find_pipeline(struct bench_engine *engine, uint32_t kind, uint32_t variant, VkPipeline *found) {
     struct vulkan *vulkan = engine->impl;
     VkPipeline *pipeline = &vulkan->pipelines[kind][variant];
     struct shape shape = shape_of(variant);
-    const struct rope2d_unpacked *spirv = &bench_spirv[kind * VULKAN_WIDTHS + shape.width];
-    VkShaderModuleCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-        .codeSize = spirv->size,
-        .pCode = spirv->data,
-    };
-    VkShaderModule module = VK_NULL_HANDLE;
+    const uint32_t constants[] = {group_size(vulkan, shape.group), item_counts[shape.items]};
     int result = STATUS_OK;
     if (!*pipeline)
-        result = vulkan_check(engine, vkCreateShaderModule(vulkan->handle, &info, NULL, &module),
-                              "vkCreateShaderModule");
-    if (!*pipeline && !result)
-        result = create_pipeline(engine, module, shape, pipeline);
-    vkDestroyShaderModule(vulkan->handle, module, NULL);
+        result = bench_vulkan_make_pipeline(engine, &bench_spirv[kind * VULKAN_WIDTHS + shape.width],
+                                            constants, 2, pipeline);
     *found = *pipeline;
     return result;
 }
@@ -123,6 +124,9 @@ int bench_vulkan_kernels_create(struct bench_engine *engine) {
 void bench_vulkan_kernels_destroy(struct vulkan *vulkan) {
     for (uint32_t i = 0; i < BENCH_KINDS_COUNT * VULKAN_SHAPES; ++i)
         vkDestroyPipeline(vulkan->handle, vulkan->pipelines[i / VULKAN_SHAPES][i % VULKAN_SHAPES], NULL);
+    const VkPipeline *turns = &vulkan->turns[0][0][0][0];
+    for (size_t i = 0; i < sizeof vulkan->turns / sizeof *turns; ++i)
+        vkDestroyPipeline(vulkan->handle, turns[i], NULL);
     vkDestroyPipelineLayout(vulkan->handle, vulkan->layout, NULL);
     vkDestroyDescriptorSetLayout(vulkan->handle, vulkan->set_layout, NULL);
 }
@@ -181,7 +185,8 @@ int bench_vulkan_descriptors_create(struct bench_engine *engine) {
 }
 
 uint32_t bench_vulkan_variants(const struct bench_engine *engine, enum bench_move move) {
-    return bench_kind_variants(engine, move, shapes_of(engine));
+    return bench_is_turn(move) ? bench_vulkan_turn_variants(engine)
+                               : bench_kind_variants(engine, move, shapes_of(engine));
 }
 
 void bench_vulkan_variant_name(const struct bench_engine *engine, enum bench_move move, uint32_t variant,
@@ -189,6 +194,8 @@ void bench_vulkan_variant_name(const struct bench_engine *engine, enum bench_mov
     struct shape shape = shape_of(variant % shapes_of(engine));
     if (move == BENCH_DRIVER_COPY)
         snprintf(name, size, "vkCmdCopyBuffer");
+    else if (bench_is_turn(move))
+        bench_vulkan_turn_name(engine, variant, name, size);
     else
         snprintf(name, size, "%u x %u bytes a lane, %u lanes a group%s", item_counts[shape.items],
                  4u << shape.width, group_size(engine->impl, shape.group),
@@ -250,7 +257,9 @@ int bench_vulkan_move(struct bench_engine *engine, enum bench_move move, uint32_
     uint32_t shape = move == BENCH_DRIVER_COPY ? 0 : variant % shapes_of(engine);
     VkPipeline pipeline = VK_NULL_HANDLE;
     int result = STATUS_OK;
-    if (move != BENCH_DRIVER_COPY)
+    if (bench_is_turn(move))
+        result = bench_vulkan_turn_pipeline(engine, move, variant, &pipeline);
+    else if (move != BENCH_DRIVER_COPY)
         result = find_pipeline(engine, bench_kind_of(engine, move, variant != shape), shape, &pipeline);
     if (!result)
         result = bench_vulkan_begin(engine);
@@ -263,7 +272,10 @@ int bench_vulkan_move(struct bench_engine *engine, enum bench_move move, uint32_
         return bench_vulkan_submit(engine, sample);
     }
     vkCmdBindPipeline(vulkan->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
-    record_chunks(engine, move, shape_of(shape), set);
+    if (bench_is_turn(move))
+        bench_vulkan_turn(engine, move, variant, set);
+    else
+        record_chunks(engine, move, shape_of(shape), set);
     return bench_vulkan_submit(engine, sample);
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // Buffers in the device's own memory, filled and read through one that the host sees.
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_cases.h"
+#include "bench_turn_grid.h"
 #include "bench_vulkan.h"
 #include "message.h"
 
@@ -79,18 +82,39 @@ static int copy(struct bench_engine *engine, VkBuffer from, VkBuffer to, VkBuffe
     return bench_vulkan_submit(engine, &sample);
 }
 
-// Something is bound even where no limit reads it.
-static int create_table(struct bench_engine *engine) {
+static int write_buffer(struct bench_engine *engine, VkBuffer to, uint64_t offset, uint64_t bytes,
+                        const void *data) {
     struct vulkan *vulkan = engine->impl;
-    uint64_t bytes = engine->table_floats ? engine->table_floats * sizeof(float) : 256;
-    int result = allocate(engine, bytes, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, &vulkan->table);
-    float *staged = vulkan->mapped;
+    int result = STATUS_OK;
     for (uint64_t at = 0; at < bytes && !result; at += STAGING_BYTES) {
         uint64_t part = bytes - at < STAGING_BYTES ? bytes - at : STAGING_BYTES;
-        for (uint64_t i = 0; i < part / sizeof *staged; ++i)
-            staged[i] = (float)BENCH_FACTOR;
-        result = copy(engine, vulkan->staging.buffer, vulkan->table.buffer, (VkBufferCopy){0, at, part});
+        memcpy(vulkan->mapped, (const char *)data + at, (size_t)part);
+        result = copy(engine, vulkan->staging.buffer, to, (VkBufferCopy){0, offset + at, part});
     }
+    return result;
+}
+
+// Of limits, and behind it that of turns and their rows. Something is bound even where nothing reads it.
+static int create_table(struct bench_engine *engine) {
+    struct vulkan *vulkan = engine->impl;
+    const struct bench_case *what = engine->what;
+    const uint64_t of_limits = engine->table_floats ? engine->table_floats : 64;
+    const uint64_t of_turns = bench_columns_of(what->tokens) * what->tower->head_dim;
+    const uint64_t floats = of_limits + of_turns + what->tokens * what->tower->axes;
+    float *table = malloc((size_t)floats * sizeof *table);
+    if (!table) {
+        message("no memory for a table of %" PRIu64 " numbers", floats);
+        return STATUS_DEVICE;
+    }
+    for (uint64_t i = 0; i < of_limits; ++i)
+        table[i] = (float)BENCH_FACTOR;
+    bench_turn_table(what, what->tower->head_dim, table + of_limits);
+    bench_turn_rows(what, (uint32_t *)(void *)(table + of_limits + of_turns));
+    vulkan->turn_floats = of_limits;
+    int result = allocate(engine, floats * sizeof *table, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, &vulkan->table);
+    if (!result)
+        result = write_buffer(engine, vulkan->table.buffer, 0, floats * sizeof *table, table);
+    free(table);
     return result;
 }
 
@@ -141,15 +165,7 @@ VkBuffer bench_vulkan_buffer(const struct vulkan *vulkan, uint32_t set, int buff
 
 int bench_vulkan_write(struct bench_engine *engine, uint32_t set, int buffer, uint64_t offset, uint64_t bytes,
                        const void *data) {
-    struct vulkan *vulkan = engine->impl;
-    int result = STATUS_OK;
-    for (uint64_t at = 0; at < bytes && !result; at += STAGING_BYTES) {
-        uint64_t part = bytes - at < STAGING_BYTES ? bytes - at : STAGING_BYTES;
-        memcpy(vulkan->mapped, (const char *)data + at, (size_t)part);
-        result = copy(engine, vulkan->staging.buffer, bench_vulkan_buffer(vulkan, set, buffer),
-                      (VkBufferCopy){0, offset + at, part});
-    }
-    return result;
+    return write_buffer(engine, bench_vulkan_buffer(engine->impl, set, buffer), offset, bytes, data);
 }
 
 int bench_vulkan_read(struct bench_engine *engine, uint32_t set, int buffer, uint64_t offset, uint64_t bytes,
