@@ -68,11 +68,17 @@ R_INLINE void r_store_kept(const r_head *head, uint at, r_ints row, r_in bits, r
 // Several runs, of which two at a time mostly lie side by side.
 R_INLINE void r_store_turned(const r_head *head, const uint *at, const r_floats *turned, uint count) {
 #if R_OUT == 2 && R_RUN == 8
-    if (count == 2u && at[1] == at[0] + 8u && !R_IS_PART(at[1])) {
+    if (count == 2u && at[1] == at[0] + 8u) {
         ushort16 first = r_halves_of(turned[0]);
         ushort16 second = r_halves_of(turned[1]);
-        *(__global r_halves_memory *)(head->out + at[0]) =
+        ushort16 bits =
             r_round_halves((ushort16)(first.odd, second.odd), (ushort16)(first.even, second.even));
+        if (R_IS_PART(at[1])) {
+            r_store_bits(head, at[0], bits.lo);
+            *(__global r_out_part *)(head->out + at[1]) = bits.s89ab;
+        } else {
+            *(__global r_halves_memory *)(head->out + at[0]) = bits;
+        }
         return;
     }
 #endif

@@ -4,11 +4,13 @@
 // that leaves something out is none, and medians are medians.
 #include "check.h"
 
+#include "../tools/cli/bench_arithmetic.h"
 #include "../tools/cli/bench_cases.h"
 #include "../tools/cli/bench_kinds.h"
 #include "../tools/cli/bench_limits.h"
 #include "../tools/cli/bench_run.h"
 #include "../tools/cli/bench_time.h"
+#include "../tools/cli/bench_turn_grid.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +87,43 @@ static int rotate(struct bench_engine *engine, const struct bench_rotation *rota
     return status != ROPE2D_OK;
 }
 
-// Copies or negates, but for what the fault leaves out.
+// By the formula, of f32 as numbers of any type are widened to it.
+static void turn_pair(rope2d_element element, const float entry[2], unsigned char *lo, unsigned char *hi) {
+    const size_t size = rope2d_element_size(element);
+    uint32_t a = 0, b = 0;
+    memcpy(&a, lo, size);
+    memcpy(&b, hi, size);
+    float x = bench_widened(element, a), y = bench_widened(element, b);
+    float cx = entry[0] * x, sy = entry[1] * y, sx = entry[1] * x, cy = entry[0] * y;
+    a = bench_narrowed(element, cx - sy);
+    b = bench_narrowed(element, sx + cy);
+    memcpy(lo, &a, size);
+    memcpy(hi, &b, size);
+}
+
+static void turn_heads(const struct bench_case *what, bool is_half, unsigned char *values, uint64_t heads) {
+    const struct bench_tower *tower = what->tower;
+    const uint32_t pairs = tower->head_dim / 2, first = tower->axis_pairs[0];
+    const size_t size = rope2d_element_size(what->element), stride = tower->head_dim;
+    float *table = calloc((size_t)bench_columns_of(what->tokens) * stride, sizeof *table);
+    uint32_t *rows = calloc((size_t)what->tokens * tower->axes, sizeof *rows);
+    bool made = CHECK(table && rows, "memory");
+    if (made)
+        bench_turn_table(what, stride, table);
+    if (made)
+        bench_turn_rows(what, rows);
+    for (uint64_t head = 0; made && head < heads; ++head, values += tower->head_dim * size)
+        for (uint32_t pair = 0; pair < pairs; ++pair) {
+            const uint32_t *row = rows + head / tower->heads % what->tokens * tower->axes;
+            const size_t lo = is_half ? pair : 2 * (size_t)pair, hi = is_half ? lo + pairs : lo + 1;
+            turn_pair(what->element, table + row[pair >= first] * stride + 2 * (size_t)pair,
+                      values + lo * size, values + hi * size);
+        }
+    free(table);
+    free(rows);
+}
+
+// Copies, negates or turns, but for what the fault leaves out.
 static int move_bytes(struct bench_engine *engine, enum bench_move move, uint32_t variant, uint32_t set,
                       struct bench_sample *sample) {
     const struct fake *fake = engine->impl;
@@ -98,7 +136,13 @@ static int move_bytes(struct bench_engine *engine, enum bench_move move, uint32_
     *sample = (struct bench_sample){.host = 1};
     if (fake->fault == NOT_AT_ALL)
         return 0;
-    for (uint64_t i = 0; i < end; ++i)
+    if (bench_is_turn(move)) {
+        const size_t head = engine->what->tower->head_dim * rope2d_element_size(engine->what->element);
+        memmove(out, in, (size_t)engine->bytes);
+        turn_heads(engine->what, bench_turn_pairing(move) == ROPE2D_PAIRING_HALF, out,
+                   engine->bytes / head - (fake->fault == ONE_MISSING));
+    }
+    for (uint64_t i = 0; i < end && !bench_is_turn(move); ++i)
         out[i] = (unsigned char)(in[i] ^ (move >= BENCH_SCALE && i % step == step - 1 ? 0x80 : 0));
     if (fake->fault == ONE_BIT)
         out[engine->bytes - 3] ^= 1;

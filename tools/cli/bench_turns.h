@@ -18,9 +18,9 @@ struct bench_turn_part {
     unsigned char *to[BENCH_TENSORS];
     uint32_t tensor_count;
     const uint32_t *rows; // [token][axis]
-    const float *table;  // [row][pair](cos, sin), the same rows for each axis
-    size_t stride;       // numbers from a row to the next
-    uint64_t begin, end; // tokens
+    const float *table;   // [row][pair](cos, sin), the same rows for each axis
+    size_t stride;        // numbers from a row to the next
+    uint64_t begin, end;  // tokens
 };
 
 struct bench_turn_loop {

@@ -111,7 +111,8 @@ static int create_table(struct bench_engine *engine) {
     bench_turn_table(what, what->tower->head_dim, table + of_limits);
     bench_turn_rows(what, (uint32_t *)(void *)(table + of_limits + of_turns));
     vulkan->turn_floats = of_limits;
-    int result = allocate(engine, floats * sizeof *table, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, &vulkan->table);
+    int result =
+        allocate(engine, floats * sizeof *table, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, &vulkan->table);
     if (!result)
         result = write_buffer(engine, vulkan->table.buffer, 0, floats * sizeof *table, table);
     free(table);
