@@ -11,7 +11,7 @@
 #define HAS_F16        0
 #define HAS_AHEAD      1
 #define IS_FEW         0
-#define BLOCK_STEPS    6
+#define BLOCK_STEPS    8
 #define WORD_STEPS     6
 #define HALF_STEPS     4
 #define EVEN_ODD_STEPS 3

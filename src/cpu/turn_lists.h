@@ -6,7 +6,7 @@
 
 #include "turn.h"
 
-extern const rope2d_turn_kernel rope2d_turn_sse2[3];
+extern const rope2d_turn_kernel rope2d_turn_sse2[2];
 extern const rope2d_turn_kernel rope2d_turn_avx2[6];
 extern const rope2d_turn_kernel rope2d_turn_streamed_avx2[6];
 extern const rope2d_turn_kernel rope2d_turn_whole_avx2[4];

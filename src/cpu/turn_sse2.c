@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Every x86-64 has SSE2. binary16 and the halves of bf16 are left to the portable path: processors without
-// AVX2 are rare, and their kernels would take room from what GPUs need.
+// Every x86-64 has SSE2. 16-bit elements are left to the portable path: processors without AVX2 are rare, and
+// their kernels would take room from what others need.
 #include "turn_lists.h"
 
 #if ROPE2D_X86_64
@@ -15,19 +15,13 @@
 #define OP static __forceinline
 #endif
 
-#define REAL         __m128
-#define WIDTH        4
-#define HALF         __m128
-#define HALF_WIDTH   4
-#define WORDS        __m128i
-#define HAS_F16      0
-#define HAS_AHEAD    0
-#define IS_FEW       0
-#define BLOCK_STEPS  2
-#define HALF_STEPS   BLOCK_STEPS
-#define WORD_STEPS   BLOCK_STEPS
-#define HAS_SHARED   0
-#define half_entries real_entries
+#define REAL        __m128
+#define WIDTH       4
+#define HAS_F16     0
+#define HAS_AHEAD   0
+#define IS_FEW      0
+#define BLOCK_STEPS 2
+#define HALF_STEPS  BLOCK_STEPS
 
 typedef struct real_entries {
     REAL c, s;
@@ -57,39 +51,6 @@ OP REAL swapped(REAL v) {
     return _mm_shuffle_ps(v, v, 0xb1);
 }
 
-#define half_split split
-#define half_mul   mul
-#define half_add   add
-#define half_sub   sub
-
-OP WORDS load_words(const void *p) {
-    return _mm_loadu_si128(p);
-}
-
-OP void store_words(void *p, WORDS w) {
-    _mm_storeu_si128(p, w);
-}
-
-OP HALF even(WORDS w) {
-    return _mm_castsi128_ps(_mm_slli_epi32(w, 16));
-}
-
-OP HALF odd(WORDS w) {
-    return _mm_castsi128_ps(_mm_and_si128(w, _mm_set1_epi32((int)0xffff0000u)));
-}
-
-// A NaN's lower half is zero, since it comes from a bf16 or is the processor's own: it does not round up.
-OP WORDS rounded(HALF v) {
-    const WORDS bits = _mm_castps_si128(v);
-    const WORDS odd_bit = _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_set1_epi32(1));
-    return _mm_add_epi32(bits, _mm_add_epi32(odd_bit, _mm_set1_epi32(0x7fff)));
-}
-
-OP WORDS joined(HALF e, HALF o) {
-    const WORDS upper = _mm_and_si128(rounded(o), _mm_set1_epi32((int)0xffff0000u));
-    return _mm_or_si128(_mm_srli_epi32(rounded(e), 16), upper);
-}
-
 OP real_entries split(const float *entries) {
     const REAL a = load(entries);
     const REAL b = load(entries + 4);
@@ -104,10 +65,9 @@ OP real_entries doubled(const float *entries) {
 
 #include "turn_all_tmpl.h"
 
-const rope2d_turn_kernel rope2d_turn_sse2[3] = {
+const rope2d_turn_kernel rope2d_turn_sse2[2] = {
     {ROPE2D_ISA_SSE2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 4, 16, HALF_STEPS, .turn = half_f32},
     {ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 2, 16, BLOCK_STEPS, .turn = interleaved_f32},
-    {ROPE2D_ISA_SSE2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 4, 16, WORD_STEPS, .turn = interleaved_bf16},
 };
 
 #endif

@@ -192,6 +192,11 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
                     break;
 #endif
 #if STEPS > 7
+#if LEAST_STEPS <= 1
+                case 7:
+                    HEADS(STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) LAST_TWO(5, 6))
+                    break;
+#endif
                 case 8:
                     HEADS(STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) LAST_TWO(6, 7))
                     break;
