@@ -85,7 +85,9 @@ TYPES(sam2, both_pair, both_pairs, 2048, 1, 256, 2, {64, 128})
 BOTH_TURNS(dinov3, 12, 64, 2, {16, 32})
 LONG_TURNS(dinov3, 12, 64, 2, {16, 32})
 BOTH_TURNS(flux, 24, 128, 3, {8, 36, 64})
+BOTH_TURNS(wan, 12, 128, 3, {22, 43, 64})
 LONG_TURNS(flux, 24, 128, 3, {8, 36, 64})
+LONG_TURNS(wan, 12, 128, 3, {22, 43, 64})
 BOTH_TURNS(llama4, 16, 88, 2, {22, 44})
 // Of rows whose halves, or heads, are whole vectors.
 #define BOTH_STREAMS(tower, name, turn, type, ...)                                                           \
@@ -103,7 +105,9 @@ ALL_STREAMS(sam2, pair, pairs, 1, 256, 2, {64, 128})
 ALL_STREAMS(dinov3, half, halves, 12, 64, 2, {16, 32})
 ALL_STREAMS(dinov3, pair, pairs, 12, 64, 2, {16, 32})
 ALL_STREAMS(flux, half, halves, 24, 128, 3, {8, 36, 64})
+ALL_STREAMS(wan, half, halves, 12, 128, 3, {22, 43, 64})
 ALL_STREAMS(flux, pair, pairs, 24, 128, 3, {8, 36, 64})
+ALL_STREAMS(wan, pair, pairs, 12, 128, 3, {22, 43, 64})
 BOTH_STREAMS(llama4, pair, pairs, F32, 16, 88, 2, {22, 44})
 BOTH_STREAMS(llama4, pair, pairs, F16, 16, 88, 2, {22, 44})
 
@@ -139,7 +143,9 @@ static const struct bench_turn_loop loops[] = {
     TURNS_LISTED(dinov3, 12, 64),
     LONG_LISTED(dinov3, 12, 64),
     TURNS_LISTED(flux, 24, 128),
+    TURNS_LISTED(wan, 12, 128),
     LONG_LISTED(flux, 24, 128),
+    LONG_LISTED(wan, 12, 128),
     TURNS_LISTED(llama4, 16, 88),
     STREAMS_LISTED(qwen2vl, half, F32, 16, 80, ROPE2D_PAIRING_HALF, 32),
     STREAMS_LISTED(qwen2vl, half, F16, 16, 80, ROPE2D_PAIRING_HALF, 16),
@@ -149,7 +155,9 @@ static const struct bench_turn_loop loops[] = {
     TYPES_STREAMED(dinov3, half, 12, 64, ROPE2D_PAIRING_HALF),
     TYPES_STREAMED(dinov3, pair, 12, 64, ROPE2D_PAIRING_INTERLEAVED),
     TYPES_STREAMED(flux, half, 24, 128, ROPE2D_PAIRING_HALF),
+    TYPES_STREAMED(wan, half, 12, 128, ROPE2D_PAIRING_HALF),
     TYPES_STREAMED(flux, pair, 24, 128, ROPE2D_PAIRING_INTERLEAVED),
+    TYPES_STREAMED(wan, pair, 12, 128, ROPE2D_PAIRING_INTERLEAVED),
     STREAMS_LISTED(llama4, pair, F32, 16, 88, ROPE2D_PAIRING_INTERLEAVED, 32),
     STREAMS_LISTED(llama4, pair, F16, 16, 88, ROPE2D_PAIRING_INTERLEAVED, 16),
 };

@@ -70,6 +70,7 @@ TURNS(sam2, 2048, 1, 256, 2, {64, 128})
 TYPES(sam2, in_order, halves_in_order, 0, 1, 256, 2, {64, 128})
 TURNS(dinov3, 0, 12, 64, 2, {16, 32})
 TURNS(flux, 0, 24, 128, 3, {8, 36, 64})
+TURNS(wan, 0, 12, 128, 3, {22, 43, 64})
 TYPES(llama4, half_32, halves_32, 0, 16, 88, 2, {22, 44})
 TYPES(llama4, half_64, halves_64, 0, 16, 88, 2, {22, 44})
 TYPES(llama4, pair_32, pairs_32, 0, 16, 88, 2, {22, 44})
@@ -93,6 +94,7 @@ STREAM(qwen2vl, pair_64, pairs_64, F16, 0, 16, 80, 2, {20, 40})
 WIDTHS_STREAMS(sam2, 1, 256, 2, {64, 128})
 WIDTHS_STREAMS(dinov3, 12, 64, 2, {16, 32})
 WIDTHS_STREAMS(flux, 24, 128, 3, {8, 36, 64})
+WIDTHS_STREAMS(wan, 12, 128, 3, {22, 43, 64})
 STREAM(llama4, pair_32, pairs_32, F32, 0, 16, 88, 2, {22, 44})
 STREAM(llama4, pair_32, pairs_32, F16, 0, 16, 88, 2, {22, 44})
 
@@ -126,6 +128,7 @@ static const struct bench_turn_loop loops[] = {
     LISTED("AVX-512, 64 bytes, lo before hi", sam2, in_order, 0, 1, 256, ROPE2D_PAIRING_HALF),
     ALL_LISTED(dinov3, 0, "", 12, 64),
     ALL_LISTED(flux, 0, "", 24, 128),
+    ALL_LISTED(wan, 0, "", 12, 128),
     LISTED("AVX-512, 32 bytes", llama4, half_32, 0, 16, 88, ROPE2D_PAIRING_HALF),
     LISTED("AVX-512, 64 bytes", llama4, half_64, 0, 16, 88, ROPE2D_PAIRING_HALF),
     LISTED("AVX-512, 32 bytes", llama4, pair_32, 0, 16, 88, ROPE2D_PAIRING_INTERLEAVED),
@@ -139,6 +142,7 @@ static const struct bench_turn_loop loops[] = {
     WIDTHS_STREAMED(sam2, 1, 256),
     WIDTHS_STREAMED(dinov3, 12, 64),
     WIDTHS_STREAMED(flux, 24, 128),
+    WIDTHS_STREAMED(wan, 12, 128),
     STREAMED_32(llama4, pair_32, F32, 16, 88, ROPE2D_PAIRING_INTERLEAVED, 32),
     STREAMED_32(llama4, pair_32, F16, 16, 88, ROPE2D_PAIRING_INTERLEAVED, 16),
 };
