@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a rotation could be at best in Vulkan: turns of a tower's own shape, in every shape of lanes that a search
-// may choose from.
+// What a rotation could be at best in Vulkan: turns of a tower's own shape, in every shape of lanes that a
+// search may choose from.
 #include <stdio.h>
 
 #include "bench_cases.h"
@@ -22,9 +22,9 @@ static const struct form {
     bool is_split;
     enum mode mode;
 } forms[VULKAN_TURN_FORMS] = {
-    {4, false, UNIT},        {4, false, UNIT_OF_BOTH}, {4, false, ALL_HEADS},   {4, false, SOME_TOKENS},
-    {4, true, UNIT},         {4, true, UNIT_OF_BOTH},  {4, true, ALL_HEADS},    {2, false, UNIT_OF_BOTH},
-    {2, false, ALL_HEADS},   {2, false, SOME_TOKENS},  {2, true, UNIT_OF_BOTH}, {2, true, ALL_HEADS},
+    {4, false, UNIT},      {4, false, UNIT_OF_BOTH}, {4, false, ALL_HEADS},   {4, false, SOME_TOKENS},
+    {4, true, UNIT},       {4, true, UNIT_OF_BOTH},  {4, true, ALL_HEADS},    {2, false, UNIT_OF_BOTH},
+    {2, false, ALL_HEADS}, {2, false, SOME_TOKENS},  {2, true, UNIT_OF_BOTH}, {2, true, ALL_HEADS},
 };
 static const uint32_t group_sizes[VULKAN_GROUPS] = {256, 64};
 
@@ -106,8 +106,7 @@ void bench_vulkan_turn_name(const struct bench_engine *engine, uint32_t variant,
     static const char *const modes[] = {"", " of q and k", " of all heads", " of eight tokens"};
     const struct shape shape = shape_at(index_of(engine, variant));
     snprintf(name, size, "2 x %u bytes%s a lane, %u lanes a group%s", 4 * shape.form->width,
-             modes[shape.form->mode], group_of(engine->impl, shape),
-             shape.is_converter ? ", converter" : "");
+             modes[shape.form->mode], group_of(engine->impl, shape), shape.is_converter ? ", converter" : "");
 }
 
 int bench_vulkan_turn_pipeline(struct bench_engine *engine, enum bench_move move, uint32_t variant,
@@ -126,7 +125,8 @@ int bench_vulkan_turn_pipeline(struct bench_engine *engine, enum bench_move move
     VkPipeline *pipeline = &vulkan->turns[tower - bench_towers][what->element][is_half][index];
     int result = STATUS_OK;
     if (!*pipeline)
-        result = bench_vulkan_make_pipeline(engine, &bench_turn_spirv[module], constants, CONSTANTS, pipeline);
+        result =
+            bench_vulkan_make_pipeline(engine, &bench_turn_spirv[module], constants, CONSTANTS, pipeline);
     *found = *pipeline;
     return result;
 }
