@@ -99,6 +99,8 @@ typedef struct rope2d_units {
     uint32_t flags; // of a kernel, R_..._FLAG
 } rope2d_units;
 
+#define ROPE2D_VECTOR_KINDS 4
+
 // What a kernel depends on: the structure of a spec, without its numbers.
 typedef struct rope2d_pattern {
     uint32_t head_dim;
@@ -114,9 +116,9 @@ typedef struct rope2d_pattern {
     uint8_t *axis; // [pairs] which row number turns the pair; 0 for dense specs and pairs that no axis turns
     rope2d_units single; // one pair or channel each; always there
     rope2d_units wide;   // four pairs each; count is 0 where the pairing has no runs of four
-    // Runs of four, of eight, and of eight, of which an interleaved unit has two side by side; count is 0
-    // where the head is not made of them.
-    rope2d_units vector[3];
+    // Runs of four and of eight; and of eight and of four, of which an interleaved unit has two side by side.
+    // count is 0 where the head is not made of them.
+    rope2d_units vector[ROPE2D_VECTOR_KINDS];
 } rope2d_pattern;
 
 // Checks the spec and makes its pattern. `pattern` is left destroyable when it fails.
@@ -150,6 +152,7 @@ struct rope2d_device {
     uint64_t dispatch_bytes; // that one dispatch may read and write; 0: not said
     bool lacks_queue;        // adopted without one: nothing is submitted, hence neither applied nor tested
     rope2d_device_info info; // filled by the backend
+    bool has_near_runs;      // runs of four lie side by side, too: lavapipe's
     bool has_long_runs;      // f32 is turned in runs of eight, too: SwiftShader's
     const struct rope2d_backend_ops *ops;
     void *impl;

@@ -69,8 +69,10 @@ typedef struct rope2d_piece {
 static inline const rope2d_units *rope2d_plan_vectors(const rope2d_plan *plan) {
     const bool halves = plan->in != ROPE2D_F32 && plan->out != ROPE2D_F32;
     const bool eights = halves || (plan->in == plan->out && plan->device->has_long_runs);
-    const uint32_t kind = plan->device->has_long_runs ? 2 : 1;
-    return &plan->pattern.vector[eights && plan->pattern.vector[kind].count > 0 ? kind : 0];
+    uint32_t kind = plan->device->has_near_runs ? 3 : 0;
+    if (eights)
+        kind = plan->device->has_long_runs ? 2 : 1;
+    return &plan->pattern.vector[plan->pattern.vector[kind].count > 0 ? kind : 0];
 }
 
 // Cuts one after the other: begin, then next until *more is false. Needs no memory.

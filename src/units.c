@@ -82,9 +82,9 @@ rope2d_status rope2d_units_create(rope2d_pattern *pattern, const rope2d_host *ho
     ROPE2D_TRY(allocate_units(&pattern->single, units, pattern->pairs, host));
     fill_units(&pattern->single, pattern, rotated, 1);
     pattern->single.flags = rope2d_pattern_flags(pattern);
-    for (uint32_t i = 0; i < 3; i++)
-        ROPE2D_TRY(
-            rope2d_vector_units_create(&pattern->vector[i], pattern, rotated, i > 0 ? 8 : 4, i == 2, host));
+    for (uint32_t i = 0; i < ROPE2D_VECTOR_KINDS; i++)
+        ROPE2D_TRY(rope2d_vector_units_create(&pattern->vector[i], pattern, rotated, i % 3 == 0 ? 4 : 8,
+                                              i > 1, host));
     if (!wide_covers(pattern, rotated))
         return ROPE2D_OK;
     ROPE2D_TRY(allocate_units(&pattern->wide, units / 4, pattern->pairs / 4, host));
@@ -93,7 +93,7 @@ rope2d_status rope2d_units_create(rope2d_pattern *pattern, const rope2d_host *ho
 }
 
 void rope2d_units_destroy(rope2d_pattern *pattern, const rope2d_host *host) {
-    for (uint32_t i = 0; i < 3; i++)
+    for (uint32_t i = 0; i < ROPE2D_VECTOR_KINDS; i++)
         rope2d_vector_units_destroy(&pattern->vector[i], host);
     rope2d_release(host, pattern->single.words, pattern->single.count, sizeof(*pattern->single.words));
     rope2d_release(host, pattern->wide.words, pattern->wide.count, sizeof(*pattern->wide.words));

@@ -278,6 +278,43 @@ static void test_axes_in_a_unit(void) {
     rope2d_pattern_destroy(&pattern, &fake.device.host);
 }
 
+// Of interleaved runs of four side by side, where eight lanes have whole groups of them.
+static void test_near_runs(void) {
+    static float freqs[2][128];
+    struct fake_device fake;
+    fake_device_init(&fake);
+    for (int pair = 0; pair < 128; pair++)
+        freqs[pair / 64][pair] = 1;
+    rope2d_spec spec = good_spec();
+    spec.pairing = ROPE2D_PAIRING_INTERLEAVED;
+    spec.head_dim = 256;
+    spec.rotary_begin = 0;
+    spec.rotary_dim = 256;
+    spec.axes = 2;
+    spec.freqs = freqs[0];
+    rope2d_pattern pattern, other;
+    bool good = rope2d_pattern_create(&pattern, &spec, &fake.device.host) == ROPE2D_OK;
+    const rope2d_units *near = &pattern.vector[3];
+    good = CHECK(good && near->count == 32 && near->pairs == 32 && (near->flags & R_ONE_AXIS_FLAG) != 0 &&
+                     (pattern.vector[0].flags & R_ONE_AXIS_FLAG) == 0,
+                 "runs of four side by side are turned by one axis");
+    for (uint32_t unit = 0; good && unit < near->count; unit++)
+        CHECK(R_UNIT_LO(near->words[2 * unit]) == 8 * unit &&
+                  R_UNIT_HI(near->words[2 * unit]) == 8 * unit + 4 &&
+                  R_UNIT_LO(near->words[2 * unit + 1]) == 4 * unit &&
+                  R_UNIT_HI(near->words[2 * unit + 1]) == 4 * unit + 2 &&
+                  R_UNIT_AXIS(near->words[2 * unit], 0) == unit / 16,
+              "unit %u has what follows unit %u", unit, unit - 1);
+    spec.head_dim = 80;
+    spec.rotary_dim = 80;
+    CHECK(rope2d_pattern_create(&other, &spec, &fake.device.host) == ROPE2D_OK &&
+              other.vector[0].count == 10 && other.vector[3].count == 0,
+          "ten units are no whole groups");
+    rope2d_pattern_destroy(&pattern, &fake.device.host);
+    rope2d_pattern_destroy(&other, &fake.device.host);
+    CHECK(fake.live == 0 && fake.faults == 0, "patterns of long heads release what they took");
+}
+
 static void test_memory(void) {
     struct fake_device fake;
     fake_device_init(&fake);
@@ -305,6 +342,7 @@ int main(void) {
     test_explicit();
     test_axial();
     test_axes_in_a_unit();
+    test_near_runs();
     test_memory();
     return check_finish();
 }

@@ -47,9 +47,9 @@ static void make_example(struct example *e) {
     pattern->angles = 1;
     pattern->row_axes = 1 + below(4);
     pattern->single.count = 1 + below(7);
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < ROPE2D_VECTOR_KINDS; i++) {
         pattern->vector[i].count = below(2) ? 1 + below(4) : 0;
-        pattern->vector[i].flags = i > 0 ? R_EIGHT_FLAG : 0;
+        pattern->vector[i].flags = i == 1 || i == 2 ? R_EIGHT_FLAG : 0;
     }
     e->work.batch = 1 + below(3);
     e->work.tokens = 1 + below(20);

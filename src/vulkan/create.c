@@ -135,7 +135,8 @@ static void choose_sizes(struct vulkan_device *device, const rope2d_device_info 
 rope2d_status rope2d_vulkan_parts_create(struct vulkan_device *device, rope2d_device *owner) {
     const rope2d_host *host = &owner->host;
     const rope2d_device_info *info = &owner->info;
-    owner->has_long_runs = info->is_software && !rope2d_vulkan_keeps_order(info);
+    owner->has_near_runs = rope2d_vulkan_keeps_order(info);
+    owner->has_long_runs = info->is_software && !owner->has_near_runs;
     if (!rope2d_lock_create(&device->queue_lock) || !rope2d_lock_create(&device->lane_lock) ||
         !rope2d_lock_create(&device->pool_lock) || !rope2d_lock_create(&device->kernel_lock) ||
         !rope2d_lock_create(&device->retire_lock))

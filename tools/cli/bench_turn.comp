@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // What a rotation could be at best: turns q and k of one tower, whose heads, channels, axes and pairing the compiler
-// knows. What a rotation owes it does: tokens whose row is negative keep their bits, and a row past the table is its last.
-// Tensors are [token][head][channel], k right behind q. A unit is as many lo as hi, or
-// pairs one after the other: twice B_WORD, of B_WIDTH words, uvec2 or uvec4. B_MODE, what a lane turns: 0 a unit, 1 that of q
-// and of k, 2 both of all heads, 3 both of as many tokens of one head as B_ROWS says. B_HALF: the pairing. B_SPLIT: a unit's
-// pairs may turn by two axes. B_ELEMENT, B_CONVERTER: as in bench.comp. All of these are the preprocessor's, as there are
-// drivers that keep what hangs on a constant.
+// knows. It owes what a rotation owes: tokens whose row is negative keep their bits, and a row past the table is its last.
+// Tensors are [token][head][channel], k right behind q. A unit is as many lo as hi, or pairs one after the other: twice
+// B_WORD, which is uvec2 or uvec4, of B_WIDTH words. B_MODE, what a lane turns: 0 a unit, 1 that of q and of k, 2 both of
+// all heads, 3 both of as many tokens of one head as B_ROWS says. B_HALF: the pairing. B_SPLIT: a unit's pairs may turn by
+// two axes. B_ELEMENT, B_CONVERTER: as in bench.comp. All of these are the preprocessor's, for some drivers keep branches
+// that hang on a constant.
 #version 450
 
 #define R_FN
@@ -29,9 +29,6 @@ layout(constant_id = 6) const uint B_THIRD = 128u;
 #else
 #define PAIRS    (2 * B_WIDTH)
 #define OF_WORDS 2u
-#endif
-#if B_MODE == 2
-#else
 #endif
 const uint UNITS = B_HEAD_DIM / OF_WORDS / (2u * B_WIDTH); // of a head
 
