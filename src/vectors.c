@@ -128,7 +128,7 @@ rope2d_status rope2d_vector_units_create(rope2d_units *units, const rope2d_patte
         return ROPE2D_OK;
     const uint32_t pairs = s.interleaved ? (s.pair_runs + 1) / 2 : s.pair_runs;
     // Of four they are for lanes that together have what comes next: measured where these are whole groups.
-    if (beside && run == 4 && pairs % R_LANES_TOGETHER != 0)
+    if (beside && run == 4 && (!s.interleaved || pairs % R_LANES_TOGETHER != 0))
         return ROPE2D_OK;
     const uint32_t passing = (s.passing_runs + 1) / 2;
     units->words = rope2d_allocate(host, pairs + passing, 2 * sizeof(*units->words));

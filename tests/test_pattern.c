@@ -272,8 +272,9 @@ static void test_axes_in_a_unit(void) {
               memcmp(pattern.axis, axes, sizeof(axes)) == 0 && units_cover(&pattern, &pattern.single, 1) &&
               units_cover(&pattern, &pattern.wide, 4),
           "a unit knows the axis of each of its pairs");
-    for (uint32_t i = 0; i < 3; i++)
-        CHECK(duos_have_axes(&pattern, &pattern.vector[i], i > 0 ? 2 : 1),
+    for (uint32_t i = 0; i < ROPE2D_VECTOR_KINDS; i++)
+        CHECK(i == 3 ? pattern.vector[i].count == 0
+                     : duos_have_axes(&pattern, &pattern.vector[i], i > 0 ? 2 : 1),
               "vector units %u know the axes of their duos' pairs", i);
     rope2d_pattern_destroy(&pattern, &fake.device.host);
 }
@@ -304,7 +305,7 @@ static void test_near_runs(void) {
                   R_UNIT_LO(near->words[2 * unit + 1]) == 4 * unit &&
                   R_UNIT_HI(near->words[2 * unit + 1]) == 4 * unit + 2 &&
                   R_UNIT_AXIS(near->words[2 * unit], 0) == unit / 16,
-              "unit %u has what follows unit %u", unit, unit - 1);
+              "unit %u has what comes next in memory", unit);
     spec.head_dim = 80;
     spec.rotary_dim = 80;
     CHECK(rope2d_pattern_create(&other, &spec, &fake.device.host) == ROPE2D_OK &&

@@ -38,6 +38,7 @@ static void random_span(rope2d_span *span, const struct example *e, uint32_t hea
 static void make_example(struct example *e) {
     memset(e, 0, sizeof(*e));
     e->device.dispatch_bytes = UINT64_MAX;
+    e->device.has_near_runs = below(2) == 1;
     e->plan.device = &e->device;
     e->plan.in = (rope2d_element)below(3);
     e->plan.out = (rope2d_element)below(3);
@@ -230,6 +231,7 @@ static void test_random(void) {
 static void make_large(struct example *e, uint32_t batch, uint64_t tokens, uint32_t heads, uint32_t tensors) {
     memset(e, 0, sizeof(*e));
     e->device.dispatch_bytes = UINT64_MAX;
+    e->device.has_near_runs = below(2) == 1;
     e->plan.device = &e->device;
     e->plan.out = ROPE2D_F16;
     e->plan.pattern = (rope2d_pattern){.head_dim = 64, .row_axes = 2, .angles = 1, .freq_heads = 1};

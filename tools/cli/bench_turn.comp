@@ -4,7 +4,7 @@
 // knows. It owes what a rotation owes: tokens whose row is negative keep their bits, and a row past the table is its last.
 // Tensors are [token][head][channel], k right behind q. A unit is as many lo as hi, or pairs one after the other: twice
 // B_WORD, which is uvec2 or uvec4, of B_WIDTH words. B_MODE, what a lane turns: 0 a unit, 1 that of q and of k, 2 both of
-// all heads, 3 both of as many tokens of one head as B_ROWS says. B_HALF: the pairing. B_SPLIT: a unit's pairs may turn by
+// all heads, 3 both of B_ROWS tokens of one head, the last lane of what is left. B_HALF: the pairing. B_SPLIT: a unit's pairs may turn by
 // two axes. B_ELEMENT, B_CONVERTER: as in bench.comp. All of these are the preprocessor's, for some drivers keep branches
 // that hang on a constant.
 #version 450
@@ -218,7 +218,7 @@ void turn(uint place, uint unit) {
     }
 #else
     uint first = place * B_ROWS;
-    for (uint token = first; token < first + B_ROWS; ++token) {
+    for (uint token = first; token < min(first + B_ROWS, heads); ++token) {
         turns t = read_turns(token, unit);
         turn_unit(token, unit, t);
         turn_unit(token + heads, unit, t);

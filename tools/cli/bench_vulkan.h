@@ -44,7 +44,8 @@ struct vulkan {
     uint32_t busy_runs; // of a scale, so that a GPU is at work for a while
     // Of the case in work.
     struct vulkan_memory *sets; // [sets][BENCH_BUFFERS]
-    struct vulkan_memory table; // of limits, and behind these turn_floats the turns' and their rows
+    struct vulkan_memory table; // of limits, and where there are turns behind these turn_floats theirs and rows
+    bool has_turns;
     uint64_t turn_floats;
     VkDescriptorPool descriptor_pool;
     VkDescriptorSet *descriptors; // [sets][in place]

@@ -94,29 +94,41 @@ static int write_buffer(struct bench_engine *engine, VkBuffer to, uint64_t offse
     return result;
 }
 
+static int write_turns(struct bench_engine *engine, uint64_t of_table, uint64_t of_rows) {
+    struct vulkan *vulkan = engine->impl;
+    const uint64_t bytes = (of_table + of_rows) * sizeof(float);
+    float *table = malloc((size_t)bytes);
+    if (!table) {
+        message("no memory for a table of %" PRIu64 " bytes", bytes);
+        return STATUS_DEVICE;
+    }
+    bench_turn_table(engine->what, engine->what->tower->head_dim, table);
+    bench_turn_rows(engine->what, (uint32_t *)(void *)(table + of_table));
+    int result =
+        write_buffer(engine, vulkan->table.buffer, vulkan->turn_floats * sizeof(float), bytes, table);
+    free(table);
+    return result;
+}
+
 // Of limits, and behind it that of turns and their rows. Something is bound even where nothing reads it.
 static int create_table(struct bench_engine *engine) {
     struct vulkan *vulkan = engine->impl;
     const struct bench_case *what = engine->what;
-    const uint64_t of_limits = engine->table_floats ? engine->table_floats : 64;
-    const uint64_t of_turns = bench_columns_of(what->tokens) * what->tower->head_dim;
-    const uint64_t floats = of_limits + of_turns + what->tokens * what->tower->axes;
-    float *table = malloc((size_t)floats * sizeof *table);
-    if (!table) {
-        message("no memory for a table of %" PRIu64 " numbers", floats);
-        return STATUS_DEVICE;
+    const uint64_t of_table = bench_columns_of(what->tokens) * what->tower->head_dim;
+    const uint64_t of_rows = what->tokens * what->tower->axes;
+    vulkan->has_turns = what->tower->form == BENCH_AXIAL && engine->bytes <= vulkan->chunk;
+    vulkan->turn_floats = engine->table_floats ? engine->table_floats : 64;
+    const uint64_t bytes = vulkan->turn_floats * sizeof(float);
+    const uint64_t of_turns = vulkan->has_turns ? (of_table + of_rows) * sizeof(float) : 0;
+    int result = allocate(engine, bytes + of_turns, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, &vulkan->table);
+    float *staged = vulkan->mapped;
+    for (uint64_t at = 0; at < bytes && !result; at += STAGING_BYTES) {
+        uint64_t part = bytes - at < STAGING_BYTES ? bytes - at : STAGING_BYTES;
+        for (uint64_t i = 0; i < part / sizeof *staged; ++i)
+            staged[i] = (float)BENCH_FACTOR;
+        result = copy(engine, vulkan->staging.buffer, vulkan->table.buffer, (VkBufferCopy){0, at, part});
     }
-    for (uint64_t i = 0; i < of_limits; ++i)
-        table[i] = (float)BENCH_FACTOR;
-    bench_turn_table(what, what->tower->head_dim, table + of_limits);
-    bench_turn_rows(what, (uint32_t *)(void *)(table + of_limits + of_turns));
-    vulkan->turn_floats = of_limits;
-    int result =
-        allocate(engine, floats * sizeof *table, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, &vulkan->table);
-    if (!result)
-        result = write_buffer(engine, vulkan->table.buffer, 0, floats * sizeof *table, table);
-    free(table);
-    return result;
+    return result || !vulkan->has_turns ? result : write_turns(engine, of_table, of_rows);
 }
 
 bool bench_vulkan_is_own(const struct bench_engine *engine, VkBuffer buffer) {

@@ -53,13 +53,8 @@ static bool fits(const struct bench_case *what, const struct form *form) {
     if (is_split != form->is_split || words_of(what) % (2 * form->width) != 0)
         return false;
     if (form->mode == SOME_TOKENS)
-        return tower->heads == 1 && what->tokens % LOOP_TOKENS == 0;
+        return tower->heads == 1;
     return form->mode != ALL_HEADS || tower->heads > 1;
-}
-
-static bool has_turns(const struct bench_engine *engine) {
-    const struct vulkan *vulkan = engine->impl;
-    return engine->what->tower->form == BENCH_AXIAL && engine->bytes <= vulkan->chunk;
 }
 
 // Those of the first size of groups come first: a quick search stops after them.
@@ -73,10 +68,11 @@ static struct shape shape_at(uint32_t index) {
 
 // How many shapes the case has; *found: the index of one of them.
 static uint32_t count_shapes(const struct bench_engine *engine, uint32_t variant, uint32_t *found) {
+    const struct vulkan *vulkan = engine->impl;
     const struct bench_case *what = engine->what;
     const uint32_t all = VULKAN_TURN_FORMS * 2 * (engine->is_quick ? 1 : VULKAN_GROUPS);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < all && has_turns(engine); ++i) {
+    for (uint32_t i = 0; i < all && vulkan->has_turns; ++i) {
         const struct shape shape = shape_at(i);
         if (!fits(what, shape.form) || (shape.is_converter && what->element != ROPE2D_F16))
             continue;
@@ -134,7 +130,8 @@ int bench_vulkan_turn_pipeline(struct bench_engine *engine, enum bench_move move
 static uint32_t lanes_of(const struct bench_case *what, const struct form *form) {
     const uint32_t units = words_of(what) / (2 * form->width), tokens = (uint32_t)what->tokens;
     const uint32_t heads = tokens * what->tower->heads;
-    const uint32_t places[] = {BENCH_TENSORS * heads, heads, tokens, tokens / LOOP_TOKENS};
+    const uint32_t places[] = {BENCH_TENSORS * heads, heads, tokens,
+                               (tokens + LOOP_TOKENS - 1) / LOOP_TOKENS};
     return places[form->mode] * units;
 }
 
