@@ -17,6 +17,7 @@ from bench_signals import check_signals
 from runner import Runner
 
 TINY = ["--quick", "--tower", "sam2", "--tokens", "64", "--seconds", "1", "--pairing", "half"]
+TURNS = ("turns_interleaved", "turns_half", "turns_out_of_place_interleaved", "turns_out_of_place_half")
 BASELINES = ("driver_copy", "copy", "scale", "limit_in_place", "limit_out_of_place")
 
 QUICK_BYTES = 256 << 20
@@ -44,6 +45,9 @@ def check_group(runner, group):
     for variants in ("copies", "scales", "limits_in_place", "limits_out_of_place"):
         names = [variant["name"] for variant in group[variants]]
         runner.check(f"{name} {variants}: three, all different", len(set(names)) == 3, str(names))
+    turns = [[variant["name"] for variant in group[variants]] for variants in TURNS if group[variants]]
+    if group["device"].startswith("vulkan"):
+        runner.check(f"{name}: turns, three of each, all different", bool(turns) and all(len(set(names)) == 3 for names in turns), str(turns))
     best = max(variant["timing"]["gb_per_s"] for variant in group["copies"])
     runner.check(f"{name}: the best copy counts", group["copy"]["gb_per_s"] == best, str(group["copy"]))
     for row in group["rows"]:
@@ -192,7 +196,7 @@ def check_kernels(runner):
     runner.check("kernels: each is given a tower that suits it", not unequal, str(unequal))
     runner.check("kernels: each in the cache and from memory", len(rows) == 2 * len(names) == len(set(rows)), str(rows))
     if platform.machine() in ("x86_64", "AMD64"):
-        runner.check("kernels: SSE2's are there", {"half_f32_sse2", "interleaved_bf16_sse2"} <= names, str(names))
+        runner.check("kernels: SSE2's are there", {"half_f32_sse2", "interleaved_f32_sse2"} <= names, str(names))
 
 
 def make_up_targets(runner):
