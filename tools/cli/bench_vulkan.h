@@ -44,7 +44,7 @@ struct vulkan {
     uint32_t busy_runs; // of a scale, so that a GPU is at work for a while
     // Of the case in work.
     struct vulkan_memory *sets; // [sets][BENCH_BUFFERS]
-    struct vulkan_memory table; // of limits, and where there are turns behind these turn_floats theirs and rows
+    struct vulkan_memory table; // of limits, and behind turn_floats that of turns, where there are any
     bool has_turns;
     uint64_t turn_floats;
     VkDescriptorPool descriptor_pool;
