@@ -65,15 +65,8 @@ typedef struct rope2d_piece {
     uint32_t groups[2];  // workgroups in x and y
 } rope2d_piece;
 
-// The plan's vector units; their count is 0 where it has none.
-static inline const rope2d_units *rope2d_plan_vectors(const rope2d_plan *plan) {
-    const bool halves = plan->in != ROPE2D_F32 && plan->out != ROPE2D_F32;
-    const bool eights = halves || (plan->in == plan->out && plan->device->has_long_runs);
-    uint32_t kind = plan->device->has_near_runs ? 3 : 0;
-    if (eights)
-        kind = plan->device->has_long_runs ? 2 : 1;
-    return &plan->pattern.vector[plan->pattern.vector[kind].count > 0 ? kind : 0];
-}
+// vectors.c: the plan's vector units; their count is 0 where it has none.
+const rope2d_units *rope2d_plan_vectors(const rope2d_plan *plan);
 
 // Cuts one after the other: begin, then next until *more is false. Needs no memory.
 typedef struct rope2d_cutter {

@@ -4,6 +4,7 @@
 // other kind.
 #include "../shaders/shape.h"
 #include "spec.h"
+#include "stage.h"
 
 #include <string.h>
 
@@ -141,6 +142,15 @@ rope2d_status rope2d_vector_units_create(rope2d_units *units, const rope2d_patte
     fill_passing(&s, units->words + 2 * (size_t)pairs, passing);
     units->flags = find_flags(&s, units);
     return ROPE2D_OK;
+}
+
+const rope2d_units *rope2d_plan_vectors(const rope2d_plan *plan) {
+    const bool halves = plan->in != ROPE2D_F32 && plan->out != ROPE2D_F32;
+    const bool is_one = plan->in == plan->out;
+    uint32_t kind = is_one && plan->device->has_near_runs ? 3 : 0;
+    if (halves || (is_one && plan->device->has_long_runs))
+        kind = plan->device->has_long_runs ? 2 : 1;
+    return &plan->pattern.vector[plan->pattern.vector[kind].count > 0 ? kind : 0];
 }
 
 void rope2d_vector_units_destroy(rope2d_units *units, const rope2d_host *host) {
