@@ -99,7 +99,8 @@ typedef struct rope2d_units {
     uint32_t flags; // of a kernel, R_..._FLAG
 } rope2d_units;
 
-#define ROPE2D_VECTOR_KINDS 4
+// Vector units: runs of four channels or of eight; of the near ones an interleaved unit has two side by side.
+enum { ROPE2D_FOURS, ROPE2D_EIGHTS, ROPE2D_NEAR_EIGHTS, ROPE2D_NEAR_FOURS, ROPE2D_VECTOR_KINDS };
 
 // What a kernel depends on: the structure of a spec, without its numbers.
 typedef struct rope2d_pattern {
@@ -116,7 +117,6 @@ typedef struct rope2d_pattern {
     uint8_t *axis; // [pairs] which row number turns the pair; 0 for dense specs and pairs that no axis turns
     rope2d_units single; // one pair or channel each; always there
     rope2d_units wide;   // four pairs each; count is 0 where the pairing has no runs of four
-    // Runs of four and of eight; and of eight and of four, of which an interleaved unit has two side by side.
     // count is 0 where the head is not made of them.
     rope2d_units vector[ROPE2D_VECTOR_KINDS];
 } rope2d_pattern;

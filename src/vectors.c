@@ -147,10 +147,10 @@ rope2d_status rope2d_vector_units_create(rope2d_units *units, const rope2d_patte
 const rope2d_units *rope2d_plan_vectors(const rope2d_plan *plan) {
     const bool halves = plan->in != ROPE2D_F32 && plan->out != ROPE2D_F32;
     const bool is_one = plan->in == plan->out;
-    uint32_t kind = is_one && plan->device->has_near_runs ? 3 : 0;
+    uint32_t kind = is_one && plan->device->has_near_runs ? ROPE2D_NEAR_FOURS : ROPE2D_FOURS;
     if (halves || (is_one && plan->device->has_long_runs))
-        kind = plan->device->has_long_runs ? 2 : 1;
-    return &plan->pattern.vector[plan->pattern.vector[kind].count > 0 ? kind : 0];
+        kind = plan->device->has_long_runs ? ROPE2D_NEAR_EIGHTS : ROPE2D_EIGHTS;
+    return &plan->pattern.vector[plan->pattern.vector[kind].count > 0 ? kind : ROPE2D_FOURS];
 }
 
 void rope2d_vector_units_destroy(rope2d_units *units, const rope2d_host *host) {

@@ -273,8 +273,8 @@ static void test_axes_in_a_unit(void) {
               units_cover(&pattern, &pattern.wide, 4),
           "a unit knows the axis of each of its pairs");
     for (uint32_t i = 0; i < ROPE2D_VECTOR_KINDS; i++)
-        CHECK(i == 3 ? pattern.vector[i].count == 0
-                     : duos_have_axes(&pattern, &pattern.vector[i], i > 0 ? 2 : 1),
+        CHECK(i == ROPE2D_NEAR_FOURS ? pattern.vector[i].count == 0
+                                     : duos_have_axes(&pattern, &pattern.vector[i], i > ROPE2D_FOURS ? 2 : 1),
               "vector units %u know the axes of their duos' pairs", i);
     rope2d_pattern_destroy(&pattern, &fake.device.host);
 }
@@ -295,9 +295,9 @@ static void test_near_runs(void) {
     spec.freqs = freqs[0];
     rope2d_pattern pattern, other;
     bool good = rope2d_pattern_create(&pattern, &spec, &fake.device.host) == ROPE2D_OK;
-    const rope2d_units *near = &pattern.vector[3];
+    const rope2d_units *near = &pattern.vector[ROPE2D_NEAR_FOURS];
     good = CHECK(good && near->count == 32 && near->pairs == 32 && (near->flags & R_ONE_AXIS_FLAG) != 0 &&
-                     (pattern.vector[0].flags & R_ONE_AXIS_FLAG) == 0,
+                     (pattern.vector[ROPE2D_FOURS].flags & R_ONE_AXIS_FLAG) == 0,
                  "runs of four side by side are turned by one axis");
     for (uint32_t unit = 0; good && unit < near->count; unit++)
         CHECK(R_UNIT_LO(near->words[2 * unit]) == 8 * unit &&
@@ -309,7 +309,7 @@ static void test_near_runs(void) {
     spec.head_dim = 80;
     spec.rotary_dim = 80;
     CHECK(rope2d_pattern_create(&other, &spec, &fake.device.host) == ROPE2D_OK &&
-              other.vector[0].count == 10 && other.vector[3].count == 0,
+              other.vector[ROPE2D_FOURS].count == 10 && other.vector[ROPE2D_NEAR_FOURS].count == 0,
           "ten units are no whole groups");
     rope2d_pattern_destroy(&pattern, &fake.device.host);
     rope2d_pattern_destroy(&other, &fake.device.host);

@@ -50,7 +50,7 @@ static void make_example(struct example *e) {
     pattern->single.count = 1 + below(7);
     for (uint32_t i = 0; i < ROPE2D_VECTOR_KINDS; i++) {
         pattern->vector[i].count = below(2) ? 1 + below(4) : 0;
-        pattern->vector[i].flags = i == 1 || i == 2 ? R_EIGHT_FLAG : 0;
+        pattern->vector[i].flags = i == ROPE2D_EIGHTS || i == ROPE2D_NEAR_EIGHTS ? R_EIGHT_FLAG : 0;
     }
     e->work.batch = 1 + below(3);
     e->work.tokens = 1 + below(20);
@@ -231,7 +231,6 @@ static void test_random(void) {
 static void make_large(struct example *e, uint32_t batch, uint64_t tokens, uint32_t heads, uint32_t tensors) {
     memset(e, 0, sizeof(*e));
     e->device.dispatch_bytes = UINT64_MAX;
-    e->device.has_near_runs = below(2) == 1;
     e->plan.device = &e->device;
     e->plan.out = ROPE2D_F16;
     e->plan.pattern = (rope2d_pattern){.head_dim = 64, .row_axes = 2, .angles = 1, .freq_heads = 1};

@@ -79,7 +79,7 @@ static bool join_fours(kernel_kind *kind, const rope2d_units *fours) {
 }
 
 static void choose_kind(const rope2d_plan *plan, bool vector, kernel_kind *kind) {
-    const rope2d_units *eights = &plan->pattern.vector[1];
+    const rope2d_units *eights = &plan->pattern.vector[ROPE2D_EIGHTS];
     *kind = (kernel_kind){.vector = vector, .units = &plan->pattern.single};
     if (!vector)
         return;
