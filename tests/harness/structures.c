@@ -57,6 +57,7 @@ static const struct harness_structure structures[] = {
      .axes = 4,
      .pairing = ROPE2D_PAIRING_HALF,
      .frequencies = HARNESS_AXES_IN_TURN},
+    {.name = "half_88", .head_dim = 88, .axes = 2, .pairing = ROPE2D_PAIRING_HALF},
     {.name = "interleaved_72_in_turn",
      .head_dim = 72,
      .axes = 3,
