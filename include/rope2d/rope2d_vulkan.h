@@ -93,6 +93,11 @@ typedef struct rope2d_vulkan_device_params {
     // 1: the feature shaderInt64 was enabled. lavapipe then moves memory by 64 bits, which takes it less
     // time; the kernels of others have no use for it. 0: by 32.
     uint32_t has_shader_int64;
+    // 1: the feature pipelineRobustness was enabled (VK_EXT_pipeline_robustness). Pipelines then go without
+    // the bounds checks that drivers add to loads and stores, robustBufferAccess or not: what they may reach
+    // is checked before anything is recorded. Enabling it is worth it: NVIDIA's driver checks wherever it is
+    // not. 0: as the driver does.
+    uint32_t has_pipeline_robustness;
 
     uint64_t dispatch_bytes; // as in rope2d_device_params, of rope2d_apply and of recordings
 } rope2d_vulkan_device_params;

@@ -42,6 +42,12 @@ static rope2d_status check_small(const rope2d_host *host, const rope2d_vulkan_pl
     return ROPE2D_OK;
 }
 
+static rope2d_status check_feature(const rope2d_host *host, const char *name, uint32_t value) {
+    if (value <= 1)
+        return ROPE2D_OK;
+    return rope2d_fail(host, ROPE2D_ERROR_ENUM, "params.has_%s is %u; it is 0 or 1", name, value);
+}
+
 static rope2d_status check_params(const rope2d_host *host, const rope2d_vulkan_device_params *params) {
     const uint32_t known = ROPE2D_DEVICE_MINIMUM_LIMITS | ROPE2D_DEVICE_RUNTIME_COMPILE;
     const char *missing = NULL;
@@ -58,12 +64,9 @@ static rope2d_status check_params(const rope2d_host *host, const rope2d_vulkan_d
     if ((params->lock_queue == NULL) != (params->unlock_queue == NULL))
         return rope2d_fail(host, ROPE2D_ERROR_NULL, "params.%s is NULL, and the other callback is not",
                            params->lock_queue == NULL ? "lock_queue" : "unlock_queue");
-    if (params->has_shader_float16 > 1)
-        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "params.has_shader_float16 is %u; it is 0 or 1",
-                           params->has_shader_float16);
-    if (params->has_shader_int64 > 1)
-        return rope2d_fail(host, ROPE2D_ERROR_ENUM, "params.has_shader_int64 is %u; it is 0 or 1",
-                           params->has_shader_int64);
+    ROPE2D_TRY(check_feature(host, "shader_float16", params->has_shader_float16));
+    ROPE2D_TRY(check_feature(host, "shader_int64", params->has_shader_int64));
+    ROPE2D_TRY(check_feature(host, "pipeline_robustness", params->has_pipeline_robustness));
     ROPE2D_TRY(check_allocation(host, params->allocation));
     ROPE2D_TRY(check_small(host, &params->small));
     if (params->api_version != 0 && params->api_version >> 22 != 1) // variant 0, major 1
@@ -139,6 +142,7 @@ static rope2d_status adopt(rope2d_device *device, const void *data) {
     if (params->has_shader_float16 && (device->flags & ROPE2D_DEVICE_MINIMUM_LIMITS) == 0)
         device->converts = ROPE2D_CONVERTS_PERHAPS;
     vulkan->has_int64 = params->has_shader_int64 && (device->flags & ROPE2D_DEVICE_MINIMUM_LIMITS) == 0;
+    vulkan->has_robustness = params->has_pipeline_robustness != 0;
     if (!device->lacks_queue)
         ROPE2D_TRY(check_family(vulkan, host));
     rope2d_vulkan_describe(&vulkan->instance, host, vulkan->physical, 0,

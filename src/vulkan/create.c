@@ -13,8 +13,9 @@
 #define MOST_ARENA_BYTES  (256u * 1024 * 1024) // keeps a dispatch far below any watchdog's patience
 #define LEAST_ARENA_BYTES (1024u * 1024)
 
-#define SUBSET  "VK_KHR_portability_subset"
-#define FLOAT16 "VK_KHR_shader_float16_int8"
+#define SUBSET     "VK_KHR_portability_subset"
+#define FLOAT16    "VK_KHR_shader_float16_int8"
+#define ROBUSTNESS "VK_EXT_pipeline_robustness"
 
 static rope2d_status pick_physical(struct vulkan_device *device, const rope2d_host *host, uint32_t index) {
     VkPhysicalDevice *list = NULL;
@@ -30,51 +31,57 @@ static rope2d_status pick_physical(struct vulkan_device *device, const rope2d_ho
     return status;
 }
 
-// Whether shaders can have f16, and the device's own conversions with it, and what of Vulkan 1.0 they can
-// have.
-static bool has_float16(const struct vulkan_device *device, const rope2d_host *host,
-                        VkPhysicalDeviceFeatures *core) {
+// What the device can have; nothing where it cannot be asked.
+static void ask_features(const struct vulkan_device *device, VkPhysicalDeviceFeatures2 *features) {
     const struct vulkan_instance *instance = &device->instance;
-    VkPhysicalDeviceShaderFloat16Int8FeaturesKHR found = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES_KHR};
-    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                          .pNext = &found};
     PFN_vkGetPhysicalDeviceFeatures2 get = NULL;
     if ((device->owner->flags & ROPE2D_DEVICE_MINIMUM_LIMITS) != 0 ||
-        instance->vkGetPhysicalDeviceProperties2 == NULL ||
-        !rope2d_vulkan_has_extension(instance, host, device->physical, FLOAT16))
-        return false;
+        instance->vkGetPhysicalDeviceProperties2 == NULL)
+        return;
     PFN_vkVoidFunction function =
         instance->vkGetInstanceProcAddr(instance->handle, "vkGetPhysicalDeviceFeatures2");
     if (function == NULL)
         function = instance->vkGetInstanceProcAddr(instance->handle, "vkGetPhysicalDeviceFeatures2KHR");
     if (function == NULL)
-        return false;
+        return;
     memcpy(&get, &function, sizeof(function));
-    get(device->physical, &features);
-    *core = features.features;
-    return found.shaderFloat16 != VK_FALSE;
+    get(device->physical, features);
 }
 
 static rope2d_status create_handle(struct vulkan_device *device, const rope2d_host *host, bool *converted) {
     rope2d_status status = ROPE2D_OK;
     struct vulkan_instance *instance = &device->instance;
-    VkPhysicalDeviceFeatures core = {.shaderInt64 = VK_FALSE};
-    const bool converts = has_float16(device, host, &core);
-    const VkPhysicalDeviceFeatures enabled = {.shaderInt64 =
-                                                  device->owner->info.is_software && core.shaderInt64};
+    VkPhysicalDevicePipelineRobustnessFeaturesEXT robustness = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_ROBUSTNESS_FEATURES_EXT};
+    VkPhysicalDeviceShaderFloat16Int8FeaturesKHR float16 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES_KHR, .pNext = &robustness};
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                          .pNext = &float16};
+    ask_features(device, &features);
+    const VkPhysicalDeviceFeatures enabled = {.shaderInt64 = device->owner->info.is_software &&
+                                                             features.features.shaderInt64};
     ROPE2D_TRY(rope2d_vulkan_queue_family(instance, host, device->physical, &device->queue_family));
 
     // A device that implements only a part of Vulkan says so by an extension that must then be enabled.
-    const char *extensions[2];
+    const char *extensions[3];
+    void *chain = NULL;
     uint32_t count = 0;
     if (rope2d_vulkan_has_extension(instance, host, device->physical, SUBSET))
         extensions[count++] = SUBSET;
-    VkPhysicalDeviceShaderFloat16Int8FeaturesKHR float16 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES_KHR,
-        .shaderFloat16 = VK_TRUE};
-    if (converts)
+    device->has_robustness = robustness.pipelineRobustness &&
+                             rope2d_vulkan_has_extension(instance, host, device->physical, ROBUSTNESS);
+    if (device->has_robustness) {
+        extensions[count++] = ROBUSTNESS;
+        chain = &robustness;
+    }
+    *converted =
+        float16.shaderFloat16 && rope2d_vulkan_has_extension(instance, host, device->physical, FLOAT16);
+    float16.shaderInt8 = VK_FALSE;
+    float16.pNext = chain;
+    if (*converted) {
         extensions[count++] = FLOAT16;
+        chain = &float16;
+    }
     float priority = 1.0f;
     VkDeviceQueueCreateInfo queue = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
@@ -84,7 +91,7 @@ static rope2d_status create_handle(struct vulkan_device *device, const rope2d_ho
     };
     VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = converts ? &float16 : NULL,
+        .pNext = chain,
         .queueCreateInfoCount = 1,
         .pQueueCreateInfos = &queue,
         .enabledExtensionCount = count,
@@ -95,7 +102,6 @@ static rope2d_status create_handle(struct vulkan_device *device, const rope2d_ho
     ROPE2D_TRY(rope2d_vulkan_load_device(instance, device->handle, &device->vk, host));
     device->vk.vkGetDeviceQueue(device->handle, device->queue_family, 0, &device->queue);
     device->has_int64 = enabled.shaderInt64 != VK_FALSE;
-    *converted = converts;
     return ROPE2D_OK;
 
 fail:

@@ -40,6 +40,7 @@ struct vulkan_device {
     VkAllocationCallbacks callbacks;
     bool owns_pipeline_cache;
     bool has_int64;                                // shaderInt64 is enabled
+    bool has_robustness;                           // and pipelineRobustness
     bool pushes;                                   // descriptors are pushed: sets are never allocated
     void (*lock_queue)(void *user, VkQueue queue); // NULL: the queue is ours alone
     void (*unlock_queue)(void *user, VkQueue queue);

@@ -28,6 +28,7 @@ struct vulkan {
     VkQueue queue;
     bool has_float16;      // shaderFloat16 is enabled
     bool has_int64;        // and shaderInt64
+    bool has_robustness;   // and pipelineRobustness
     VkPipelineCache cache; // for the library
     VkCommandPool pool;
     VkCommandBuffer commands;

@@ -241,30 +241,49 @@ static bool has_extension(VkPhysicalDevice physical, const char *name) {
     return found;
 }
 
-// As engines enable it: the library may then leave the conversion of f16 to the device.
-static bool has_float16(VkPhysicalDevice physical, VkPhysicalDeviceShaderFloat16Int8FeaturesKHR *float16) {
-    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                          .pNext = float16};
+// What engines would enable for the library: conversions of f16 by the device, 64-bit words, and pipelines
+// whose accesses the driver does not check. The baselines are compiled so as well.
+struct features {
+    VkPhysicalDeviceFeatures2 core;
+    VkPhysicalDeviceShaderFloat16Int8FeaturesKHR float16;
+    VkPhysicalDevicePipelineRobustnessFeaturesEXT robustness;
+};
+
+static void ask_features(VkPhysicalDevice physical, struct features *features) {
     VkPhysicalDeviceProperties properties;
+    *features = (struct features){
+        .core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+        .float16.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES_KHR,
+        .robustness.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_ROBUSTNESS_FEATURES_EXT,
+    };
     vkGetPhysicalDeviceProperties(physical, &properties);
-    if (!vkGetPhysicalDeviceFeatures2 || properties.apiVersion < VK_API_VERSION_1_1 ||
-        !has_extension(physical, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME))
-        return false;
-    vkGetPhysicalDeviceFeatures2(physical, &features);
-    float16->shaderInt8 = VK_FALSE;
-    return float16->shaderFloat16 != VK_FALSE;
+    if (!vkGetPhysicalDeviceFeatures2 || properties.apiVersion < VK_API_VERSION_1_1) {
+        vkGetPhysicalDeviceFeatures(physical, &features->core.features);
+        return;
+    }
+    features->core.pNext = &features->float16;
+    features->float16.pNext = &features->robustness;
+    vkGetPhysicalDeviceFeatures2(physical, &features->core);
+    features->float16.shaderInt8 = VK_FALSE;
 }
 
 static int create_device(struct bench_engine *engine) {
     struct vulkan *vulkan = engine->impl;
-    static const char *const extension = VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME;
-    VkPhysicalDeviceShaderFloat16Int8FeaturesKHR float16 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES_KHR};
-    vulkan->has_float16 = has_float16(vulkan->physical, &float16);
-    VkPhysicalDeviceFeatures found, enabled = {.shaderInt64 = VK_FALSE};
-    vkGetPhysicalDeviceFeatures(vulkan->physical, &found);
-    enabled.shaderInt64 = found.shaderInt64;
-    vulkan->has_int64 = found.shaderInt64 != VK_FALSE;
+    const char *extensions[2];
+    uint32_t count = 0;
+    struct features found;
+    ask_features(vulkan->physical, &found);
+    const VkPhysicalDeviceFeatures enabled = {.shaderInt64 = found.core.features.shaderInt64};
+    vulkan->has_int64 = enabled.shaderInt64 != VK_FALSE;
+    vulkan->has_float16 = found.float16.shaderFloat16 &&
+                          has_extension(vulkan->physical, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
+    vulkan->has_robustness = found.robustness.pipelineRobustness &&
+                             has_extension(vulkan->physical, VK_EXT_PIPELINE_ROBUSTNESS_EXTENSION_NAME);
+    found.float16.pNext = vulkan->has_robustness ? &found.robustness : NULL;
+    if (vulkan->has_float16)
+        extensions[count++] = VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME;
+    if (vulkan->has_robustness)
+        extensions[count++] = VK_EXT_PIPELINE_ROBUSTNESS_EXTENSION_NAME;
     float priority = 1.0f;
     VkDeviceQueueCreateInfo queue = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
@@ -274,11 +293,11 @@ static int create_device(struct bench_engine *engine) {
     };
     VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = vulkan->has_float16 ? &float16 : NULL,
+        .pNext = vulkan->has_float16 ? &found.float16 : found.float16.pNext,
         .queueCreateInfoCount = 1,
         .pQueueCreateInfos = &queue,
-        .enabledExtensionCount = vulkan->has_float16 ? 1 : 0,
-        .ppEnabledExtensionNames = &extension,
+        .enabledExtensionCount = count,
+        .ppEnabledExtensionNames = extensions,
         .pEnabledFeatures = &enabled,
     };
     VkResult made = vkCreateDevice(vulkan->physical, &info, NULL, &vulkan->handle);
@@ -343,6 +362,7 @@ rope2d_status bench_vulkan_make_device(struct bench_engine *engine, rope2d_devic
         .pipeline_cache = vulkan->cache,
         .has_shader_float16 = vulkan->has_float16,
         .has_shader_int64 = vulkan->has_int64,
+        .has_pipeline_robustness = vulkan->has_robustness,
         .dispatch_bytes = UINT64_MAX, // nothing is cut for a watchdog
     };
     return rope2d_vulkan_device_adopt(&params, device);
