@@ -57,7 +57,7 @@
 // numbered [tile][batch], and have all heads. Those that have tokens whole are the first tensor's alone and
 // take all tensors' heads.
 #define R_HEADS_MAGIC  7
-#define R_SPAN         8 // batch * heads; tiles: batch
+#define R_SPAN         8 // batch * heads, or those that invocations have together; tiles: batch
 #define R_SPAN_MAGIC   9
 #define R_SHIFTS       10 // of both divisions, those of the span from bit 8 on
 #define R_TENSOR_WORDS 12 // by fours, as R_TENSORS, for buffers that are read so
@@ -94,15 +94,16 @@
 #define R_EIGHT_FLAG       32u // runs of eight, four otherwise
 #define R_FACTORED_FLAG    64u // an entry of each axis to an angle, which are multiplied
 // And what Vulkan's kernels are built for.
-#define R_TEXTURE_FLAG     128u   // the table is a texture, a buffer otherwise
-#define R_TWO_SLOTS_FLAG   256u   // a dispatch binds two tensors, one otherwise
-#define R_CONVERTS_FLAG    512u   // the device converts f16: in Vulkan by the feature shaderFloat16
-#define R_TOKENS_FLAG      1024u  // an invocation may have several tokens
-#define R_SLOW_SHIFTS_FLAG 2048u  // the device shifts bits slowly
-#define R_ORDER_FLAG       4096u  // an invocation may have several units, in the order of memory
-#define R_LONG_FLAG        8192u  // words are loaded by twos, which takes the feature shaderInt64
-#define R_LONG_STORES_FLAG 16384u // and with R_LONG_FLAG stored
-#define R_RUN_AXIS_FLAG    32768u // of runs of eight, both duos of each turn by the same axis
-#define R_PAIR_AXIS_FLAG   65536u // both pairs of a duo may turn by axes of their own, by the same otherwise
+#define R_TEXTURE_FLAG     128u    // the table is a texture, a buffer otherwise
+#define R_TWO_SLOTS_FLAG   256u    // a dispatch binds two tensors, one otherwise
+#define R_CONVERTS_FLAG    512u    // the device converts f16: in Vulkan by the feature shaderFloat16
+#define R_TOKENS_FLAG      1024u   // an invocation may have several tokens
+#define R_SLOW_SHIFTS_FLAG 2048u   // the device shifts bits slowly
+#define R_ORDER_FLAG       4096u   // an invocation may have several units, in the order of memory
+#define R_LONG_FLAG        8192u   // words are loaded by twos, which takes the feature shaderInt64
+#define R_LONG_STORES_FLAG 16384u  // and with R_LONG_FLAG stored
+#define R_RUN_AXIS_FLAG    32768u  // of runs of eight, both duos of each turn by the same axis
+#define R_PAIR_AXIS_FLAG   65536u  // both pairs of a duo may turn by axes of their own, by the same otherwise
+#define R_TWO_HEADS_FLAG   131072u // an invocation has two heads that stand side by side
 
 #endif

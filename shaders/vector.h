@@ -225,6 +225,16 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, r_heads heads, uint row_at, 
     r_uint4 a2 = a;
     r_uint4 b = a;
     r_uint4 b2 = a;
+    r_uint4 next_a = a;
+    r_uint4 next_b = a;
+    bool has_next = false;
+    if (R_HAS_FLAG(R_TWO_HEADS_FLAG))
+        has_next = is_there && lane.head + 1u < heads.end;
+    if (has_next) {
+        R_LOAD_HEAD(false, a, a2, b, b2, k, lane, heads.in_run + heads.in_step)
+        next_a = a;
+        next_b = b;
+    }
     if (is_there) {
         R_LOAD_HEAD(false, a, a2, b, b2, k, lane, heads.in_run)
     }
@@ -236,6 +246,17 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, r_heads heads, uint row_at, 
     R_TURN_HEAD(false, a, a2, b, b2, duos, odds, t0, t1)
     if (is_there) {
         R_STORE_HEAD(false, a, a2, b, b2, k, lane, heads.out_run)
+    }
+    if (R_HAS_FLAG(R_TWO_HEADS_FLAG)) { // never of eights
+        head++;
+        if (R_HAS_FLAG(R_HEAD_TABLE_FLAG))
+            R_READ_TURNS(t0, duos, odds, 0, 1)
+        a = next_a;
+        b = next_b;
+        R_TURN_HEAD(false, a, a2, b, b2, duos, odds, t0, t1)
+        if (has_next) {
+            R_STORE_HEAD(false, a, a2, b, b2, k, lane, heads.out_run + heads.out_step)
+        }
     }
 }
 
@@ -410,7 +431,10 @@ R_FN void r_head_lane(R_MEM uint k, uint item, uint lane) {
     uint token = r_divide(run, R_TENSOR(k, R_SPAN_MAGIC), shifts >> 8);
     uint head = run - token * R_TENSOR(k, R_SPAN);
     uint batch = r_divide(head, R_TENSOR(k, R_HEADS_MAGIC), shifts);
-    head -= batch * R_TENSOR(k, R_HEADS);
+    if (R_HAS_FLAG(R_TWO_HEADS_FLAG))
+        head = 2u * (head - batch * ((R_TENSOR(k, R_HEADS) + 1u) >> 1));
+    else
+        head -= batch * R_TENSOR(k, R_HEADS);
     // Lanes past the end take their cosines as the last token's do.
     bool is_there = token < R_RANGE(R_TOKENS);
     token = min(token, R_RANGE(R_TOKENS) - 1u);

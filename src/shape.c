@@ -61,6 +61,7 @@ static void write_divisions(uint32_t *words, const rope2d_piece *piece, uint32_t
 
 static void write_tensors(uint32_t *words, const rope2d_plan *plan, const rope2d_piece *piece) {
     const uint32_t size = piece->group_size;
+    const uint32_t lane_heads = piece->tile_tokens > 0 ? 1 : rope2d_plan_lane_heads(plan);
     uint32_t first = 0; // invocation, of vectors workgroup
     for (uint32_t i = 0; i < piece->tensor_count; i++) {
         uint32_t *tensor = words + R_TENSORS + i * R_TENSOR_WORDS;
@@ -70,7 +71,7 @@ static void write_tensors(uint32_t *words, const rope2d_plan *plan, const rope2d
             piece->vector ? groups : piece->batch * piece->tokens * heads * plan->pattern.single.count;
         write_tensor(tensor, &piece->tensors[i]);
         if (piece->vector)
-            write_divisions(tensor, piece, heads);
+            write_divisions(tensor, piece, (heads + lane_heads - 1) / lane_heads);
         write_range(words + R_RANGE_TENSORS + i * R_RANGE_TENSOR_WORDS, &piece->tensors[i], first, lanes);
         first += piece->vector ? groups : groups * size;
     }

@@ -67,6 +67,8 @@ typedef struct rope2d_piece {
 
 // vectors.c: the plan's vector units; their count is 0 where it has none.
 const rope2d_units *rope2d_plan_vectors(const rope2d_plan *plan);
+// stage_lanes.c: heads of a token that an invocation of its vectors has, 1 or 2; not those of tiles.
+uint32_t rope2d_plan_lane_heads(const rope2d_plan *plan);
 
 // Cuts one after the other: begin, then next until *more is false. Needs no memory.
 typedef struct rope2d_cutter {

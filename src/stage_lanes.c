@@ -31,15 +31,22 @@ static bool suits_vectors(const rope2d_piece *piece, const rope2d_plan *plan,
     return true;
 }
 
+// A unit of fours has 16 bytes in 16-bit types where others have 32: two heads make as many, of one table.
+uint32_t rope2d_plan_lane_heads(const rope2d_plan *plan) {
+    const bool halves = plan->in != ROPE2D_F32 && plan->out != ROPE2D_F32;
+    return halves && (rope2d_plan_vectors(plan)->flags & R_EIGHT_FLAG) == 0 ? 2 : 1;
+}
+
 uint64_t rope2d_piece_groups(const rope2d_piece *piece, const rope2d_plan *plan, uint32_t tensor) {
     if (piece->vector && piece->whole_tokens && tensor > 0)
         return 0;
     if (piece->vector && piece->tile_tokens > 0)
         return rope2d_product(rope2d_piece_tiles(piece), piece->batch);
     const rope2d_units *units = piece->vector ? rope2d_plan_vectors(plan) : &plan->pattern.single;
-    const uint64_t heads =
-        rope2d_product(rope2d_product(piece->batch, piece->tokens), piece->tensors[tensor].tensor->heads);
-    const uint64_t lanes = rope2d_product(heads, units->count);
+    const uint32_t lane_heads = piece->vector ? rope2d_plan_lane_heads(plan) : 1;
+    const uint64_t heads = ((uint64_t)piece->tensors[tensor].tensor->heads + lane_heads - 1) / lane_heads;
+    const uint64_t runs = rope2d_product(rope2d_product(piece->batch, piece->tokens), heads);
+    const uint64_t lanes = rope2d_product(runs, units->count);
     return lanes / piece->group_size + (lanes % piece->group_size != 0);
 }
 

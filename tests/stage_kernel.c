@@ -105,12 +105,18 @@ static bool invoke_vector(struct dispatch *d, uint32_t group, uint32_t local) {
     const uint32_t token = divide(run, t[R_SPAN_MAGIC], t[R_SHIFTS] >> 8);
     const uint32_t rest = run - token * t[R_SPAN];
     const uint32_t batch = divide(rest, t[R_HEADS_MAGIC], t[R_SHIFTS]);
-    if (run != place / w[R_UNITS] || token != run / t[R_SPAN] || batch != rest / t[R_HEADS])
+    const uint32_t count = rope2d_plan_lane_heads(&d->e->plan); // heads of a lane, and lanes of a token's
+    const uint32_t lanes = (t[R_HEADS] + count - 1) / count;
+    if (run != place / w[R_UNITS] || token != run / t[R_SPAN] || batch != rest / lanes)
         return false;
     if (item >= r[R_LANES] || token >= w[R_TOKENS])
         return true;
-    return batch < w[R_BATCH] &&
-           (place % w[R_UNITS] != 0 || rotate_head(d, k, batch, token, rest % t[R_HEADS]));
+    bool good = batch < w[R_BATCH];
+    for (uint32_t i = 0; good && place % w[R_UNITS] == 0 && i < count; i++) {
+        const uint32_t head = rest % lanes * count + i;
+        good = head >= t[R_HEADS] || rotate_head(d, k, batch, token, head);
+    }
+    return good;
 }
 
 // A token's lane has all tensors; the first counts them.

@@ -131,15 +131,24 @@ fail:
     return status;
 }
 
+static uint32_t kernel_flags(const rope2d_plan *plan, const kernel_kind *kind) {
+    uint32_t flags = kind->units->flags;
+    if (!kind->vector || kind->tokens)
+        return flags;
+    if (rope2d_cl_keeps_order(plan->device))
+        flags |= R_ORDER_FLAG;
+    else if (rope2d_plan_lane_heads(plan) == 2)
+        flags |= R_TWO_HEADS_FLAG;
+    return flags | (kind->converts ? R_CONVERTS_FLAG : 0);
+}
+
 static rope2d_status build(const rope2d_plan *plan, rope2d_cl_source *source, const kernel_kind *kind,
                            rope2d_cl_variant *variant) {
     char options[OPTIONS_SIZE];
     // Nothing that lets a compiler fuse or reorder: -cl-mad-enable does so in spite of the pragma.
     snprintf(options, sizeof(options),
              "-cl-std=CL1.2 -DR_IN=%uu -DR_OUT=%uu -DR_VECTOR=%d -DR_FLAGS=%uu -DR_TEXTURE=%d%s%s",
-             (unsigned)plan->in, (unsigned)plan->out, kind->vector,
-             (unsigned)kind->units->flags | (kind->converts && !kind->tokens ? R_CONVERTS_FLAG : 0) |
-                 (kind->vector && rope2d_cl_keeps_order(plan->device) ? R_ORDER_FLAG : 0),
+             (unsigned)plan->in, (unsigned)plan->out, kind->vector, (unsigned)kernel_flags(plan, kind),
              reads_texture(plan), kind->converts && kind->tokens ? " -DR_HARDWARE=1" : "",
              kind->has_part ? " -DR_PART=1" : "");
     if (kind->tokens)

@@ -2,7 +2,7 @@
 """What one element costs in a kernel's machine code, as a lane sees it: a vector unit of one head, or a single pair."""
 import re
 
-from kernels import EIGHT
+from kernels import EIGHT, TWO_HEADS
 from machine_code import INTEL_LINE, strip
 
 KINDS = ("products and sums", "choices", "loads and stores", "other of vectors", "scalar")
@@ -10,7 +10,7 @@ KINDS = ("products and sums", "choices", "loads and stores", "other of vectors",
 
 def elements(kernel):
     """Of a lane: 16 bytes of lo and of hi, or one pair."""
-    return 2 if not kernel.vector else 16 if kernel.flags & EIGHT else 8
+    return 2 if not kernel.vector else 16 if kernel.flags & (EIGHT | TWO_HEADS) else 8
 
 
 LABEL = re.compile(r"\s*(BB\d+):").match
