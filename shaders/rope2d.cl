@@ -74,6 +74,8 @@ static float4 r_read_texel(R_MEM uint texel) {
 
 #define R_GROUP_LANES              ((uint)get_local_size(0))
 #define R_BARRIER                  barrier(CLK_LOCAL_MEM_FENCE);
+#define R_FINDS_LATE               (R_IN == R_BF16)
+#define R_TAKES_TWO_HEADS
 #define R_TENSOR(k, i)             R_PICK(k, memory->shape + R_TENSORS + (i), R_TENSOR_WORDS)
 #define R_TENSOR_RANGE(k, i)       R_PICK(k, memory->shape + R_RANGE_TENSORS + (i), R_RANGE_TENSOR_WORDS)
 #define R_READ_UNIT(a, b, i)       { a = R_UNIT(2u * (i)); b = R_UNIT(2u * (i) + 1u); }

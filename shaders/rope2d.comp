@@ -111,6 +111,7 @@ vec4 r_read_texel(uint texel) {
 
 #define R_GROUP_LANES  gl_WorkGroupSize.x
 #define R_BARRIER      barrier();
+#define R_FINDS_LATE   (R_IN == R_F32)
 #define R_TENSOR(k, i) (shape.words[R_TENSORS / 4 + (k) * (R_TENSOR_WORDS / 4) + (i) / 4][(i) % 4])
 #define R_TENSOR_RANGE(k, i) (range.words[R_RANGE_TENSORS + (k) * R_RANGE_TENSOR_WORDS + (i)])
 #define R_READ_UNIT(a, b, i)               \

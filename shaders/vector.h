@@ -21,6 +21,9 @@
 //   R_TWO_SLOTS R_HAS_BOTH     whether there may be two tensors, and there are
 //   R_GROUP_LANES              lanes of a workgroup
 //   R_BARRIER                  waits for all of them
+//   R_FINDS_LATE               what a lane finds behind the barrier is behind a branch, too, which keeps compilers from
+//                              moving it up; measured on NVIDIA's, type by type
+//   R_TAKES_TWO_HEADS          defined where R_TWO_HEADS_FLAG is known
 //   R_TENSOR(k, i) R_TENSOR_RANGE(k, i)   words of tensor k
 //   R_READ_UNIT(a, b, i)       sets a and b to the two words of vector unit i
 //   R_STRUCT(name)             how a struct's declaration begins
@@ -217,46 +220,53 @@ R_FN r_duos r_find_odds(R_MEM r_lane lane, r_duos duos, uint row_at) {
             r_store_run(R_M k, (out_run) + (lane).b_run + 1u, b2);                                           \
     }
 
-// One token and head. What comes from memory is asked for before what is in caches, and nothing is stored
-// before all of the group have asked: a line of memory is several lanes', and in place one that was written
-// before others had read it would cost NVIDIA's caches twice.
+// A lane's head of one token, and in OpenCL perhaps the next one. What comes from memory is asked for before
+// what is in caches, and nothing is stored before all of the group have asked: a line of memory is several
+// lanes', and in place one that was written before others had read it would cost NVIDIA's caches twice.
 R_FN void r_vector_token(R_MEM uint k, r_lane lane, r_heads heads, uint row_at, bool is_there) {
     r_uint4 a = R_UINT4(0u, 0u, 0u, 0u);
     r_uint4 a2 = a;
     r_uint4 b = a;
     r_uint4 b2 = a;
-    r_uint4 next_a = a;
-    r_uint4 next_b = a;
-    bool has_next = false;
-    if (R_HAS_FLAG(R_TWO_HEADS_FLAG))
-        has_next = is_there && lane.head + 1u < heads.end;
-    if (has_next) {
-        R_LOAD_HEAD(false, a, a2, b, b2, k, lane, heads.in_run + heads.in_step)
-        next_a = a;
-        next_b = b;
-    }
     if (is_there) {
         R_LOAD_HEAD(false, a, a2, b, b2, k, lane, heads.in_run)
     }
-    R_BARRIER
-    r_duos duos = r_find_duos(R_M lane, row_at);
-    r_duos odds = r_find_odds(R_M lane, duos, row_at);
-    uint head = lane.head;
-    R_FIND_TURNS(t0, t1, duos, odds)
-    R_TURN_HEAD(false, a, a2, b, b2, duos, odds, t0, t1)
-    if (is_there) {
-        R_STORE_HEAD(false, a, a2, b, b2, k, lane, heads.out_run)
+#ifdef R_TAKES_TWO_HEADS
+    bool has_next = R_HAS_FLAG(R_TWO_HEADS_FLAG) && is_there && lane.head + 1u < heads.end;
+    r_uint4 first_a = a;
+    r_uint4 first_b = b;
+    if (has_next) {
+        R_LOAD_HEAD(false, a, a2, b, b2, k, lane, heads.in_run + heads.in_step)
     }
-    if (R_HAS_FLAG(R_TWO_HEADS_FLAG)) { // never of eights
-        head++;
-        if (R_HAS_FLAG(R_HEAD_TABLE_FLAG))
-            R_READ_TURNS(t0, duos, odds, 0, 1)
-        a = next_a;
-        b = next_b;
+    r_uint4 next_a = a;
+    r_uint4 next_b = b;
+    a = first_a;
+    b = first_b;
+#endif
+    R_BARRIER
+    bool goes_on = true;
+    if (R_FINDS_LATE)
+        goes_on = is_there;
+    if (goes_on) {
+        r_duos duos = r_find_duos(R_M lane, row_at);
+        r_duos odds = r_find_odds(R_M lane, duos, row_at);
+        uint head = lane.head;
+        R_FIND_TURNS(t0, t1, duos, odds)
         R_TURN_HEAD(false, a, a2, b, b2, duos, odds, t0, t1)
-        if (has_next) {
+        if (is_there) {
+            R_STORE_HEAD(false, a, a2, b, b2, k, lane, heads.out_run)
+        }
+#ifdef R_TAKES_TWO_HEADS
+        if (has_next) { // of fours: they have no a2 and b2
+            head++;
+            if (R_HAS_FLAG(R_HEAD_TABLE_FLAG))
+                R_READ_TURNS(t0, duos, odds, 0, 1)
+            a = next_a;
+            b = next_b;
+            R_TURN_HEAD(false, a, a2, b, b2, duos, odds, t0, t1)
             R_STORE_HEAD(false, a, a2, b, b2, k, lane, heads.out_run + heads.out_step)
         }
+#endif
     }
 }
 
@@ -431,9 +441,11 @@ R_FN void r_head_lane(R_MEM uint k, uint item, uint lane) {
     uint token = r_divide(run, R_TENSOR(k, R_SPAN_MAGIC), shifts >> 8);
     uint head = run - token * R_TENSOR(k, R_SPAN);
     uint batch = r_divide(head, R_TENSOR(k, R_HEADS_MAGIC), shifts);
+#ifdef R_TAKES_TWO_HEADS
     if (R_HAS_FLAG(R_TWO_HEADS_FLAG))
         head = 2u * (head - batch * ((R_TENSOR(k, R_HEADS) + 1u) >> 1));
     else
+#endif
         head -= batch * R_TENSOR(k, R_HEADS);
     // Lanes past the end take their cosines as the last token's do.
     bool is_there = token < R_RANGE(R_TOKENS);

@@ -32,9 +32,13 @@ static bool suits_vectors(const rope2d_piece *piece, const rope2d_plan *plan,
 }
 
 // A unit of fours has 16 bytes in 16-bit types where others have 32: two heads make as many, of one table.
+// Faster by a fifth on NVIDIA's OpenCL, and slower in its Vulkan.
 uint32_t rope2d_plan_lane_heads(const rope2d_plan *plan) {
     const bool halves = plan->in != ROPE2D_F32 && plan->out != ROPE2D_F32;
-    return halves && (rope2d_plan_vectors(plan)->flags & R_EIGHT_FLAG) == 0 ? 2 : 1;
+    return halves && plan->device->info.backend == ROPE2D_BACKEND_OPENCL &&
+                   (rope2d_plan_vectors(plan)->flags & R_EIGHT_FLAG) == 0
+               ? 2
+               : 1;
 }
 
 uint64_t rope2d_piece_groups(const rope2d_piece *piece, const rope2d_plan *plan, uint32_t tensor) {

@@ -149,8 +149,6 @@ static struct vulkan_variant make_variant(const rope2d_plan *plan, bool is_vecto
     flags |= is_texture ? R_TEXTURE_FLAG : 0;
     flags |= device->layouts[is_texture].slots > 1 ? R_TWO_SLOTS_FLAG : 0;
     flags |= converts ? R_CONVERTS_FLAG : 0;
-    if (is_vector && !device->owner->info.is_software && rope2d_plan_lane_heads(plan) == 2)
-        flags |= R_TWO_HEADS_FLAG;
     if (is_vector && device->owner->info.is_software)
         flags |= rope2d_vulkan_keeps_order(&device->owner->info) ? llvmpipe_flags(device)
                                                                  : R_TOKENS_FLAG | R_SLOW_SHIFTS_FLAG;

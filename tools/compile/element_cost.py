@@ -8,9 +8,9 @@ from machine_code import INTEL_LINE, strip
 KINDS = ("products and sums", "choices", "loads and stores", "other of vectors", "scalar")
 
 
-def elements(kernel):
-    """Of a lane: 16 bytes of lo and of hi, or one pair."""
-    return 2 if not kernel.vector else 16 if kernel.flags & (EIGHT | TWO_HEADS) else 8
+def elements(kernel, more=0):
+    """Of a lane: 16 bytes of lo and of hi, or one pair; runs of eight, or what the flags `more` say, make it twice as much."""
+    return 2 if not kernel.vector else 16 if kernel.flags & (EIGHT | more) else 8
 
 
 LABEL = re.compile(r"\s*(BB\d+):").match
@@ -47,4 +47,4 @@ def intel(listing, kernel):
     lines = [line.split("//")[0].rstrip() for line in listing.splitlines()]
     executed = sum(bool(INTEL_LINE.match(line)) and not line.endswith(":") for line in lines)
     width = max((int(found[1]) for found in re.finditer(r"\((\d+)\|M0\)", "\n".join(lines))), default=16)
-    return executed * 16 / width / elements(kernel), width
+    return executed * 16 / width / elements(kernel, TWO_HEADS), width
