@@ -55,9 +55,10 @@
 // Vectors: invocations are numbered [token][batch][head][unit], as contiguous tensors lie, and a workgroup
 // has as many as it holds. Tiles, which are of kernels with R_TOKENS_FLAG or R_ORDER_FLAG: workgroups are
 // numbered [tile][batch], and have all heads. Those that have tokens whole are the first tensor's alone and
-// take all tensors' heads.
+// take all tensors' heads. With R_TWO_HEADS_FLAG lanes of pairs of heads, the last one's perhaps of one,
+// stand in the place of heads: (heads + 1) / 2 of them.
 #define R_HEADS_MAGIC  7
-#define R_SPAN         8 // batch * heads, or those that invocations have together; tiles: batch
+#define R_SPAN         8 // batch * heads; tiles: batch
 #define R_SPAN_MAGIC   9
 #define R_SHIFTS       10 // of both divisions, those of the span from bit 8 on
 #define R_TENSOR_WORDS 12 // by fours, as R_TENSORS, for buffers that are read so
@@ -93,7 +94,7 @@
 #define R_LONE_FLAG        16u // some units have but one run
 #define R_EIGHT_FLAG       32u // runs of eight, four otherwise
 #define R_FACTORED_FLAG    64u // an entry of each axis to an angle, which are multiplied
-// And what Vulkan's kernels are built for.
+// And what kernels are built for besides, most of them Vulkan's.
 #define R_TEXTURE_FLAG     128u    // the table is a texture, a buffer otherwise
 #define R_TWO_SLOTS_FLAG   256u    // a dispatch binds two tensors, one otherwise
 #define R_CONVERTS_FLAG    512u    // the device converts f16: in Vulkan by the feature shaderFloat16

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The kernel of tensors whose channels can be moved 16 bytes at a time: one text for GLSL and OpenCL C, over
-// core.h. A lane has one vector unit (shape.h) of one token and head, or on CPUs of several: their cosines
-// and sines are read once. Neighbouring lanes have neighbouring bytes. Besides what core.h lists, a prelude
-// supplies:
+// core.h. A lane has one vector unit (shape.h) of one token and head, in OpenCL perhaps of two, or on CPUs
+// of several: their cosines and sines are read once. Neighbouring lanes have neighbouring bytes. Besides what
+// core.h lists, a prelude supplies:
 //
 // clang-format off
 //   r_uint4 r_float4 r_float2  vectors, made by R_UINT4(a, b, c, d), R_FLOAT4(a, b, c, d) and R_FLOAT2(a, b)
@@ -433,7 +433,8 @@ R_FN void r_tile_lane(R_MEM uint k, uint item, uint lane) {
 #endif
 
 // Of invocations that lie as tensors do, so that a group's bytes are in one place. A lane with several heads
-// would read fewer cosines, but caches have these, and its group would have many places.
+// would read fewer cosines, but caches have these, and its group would have many places: two stand side by
+// side.
 R_FN void r_head_lane(R_MEM uint k, uint item, uint lane) {
     uint shifts = R_TENSOR(k, R_SHIFTS);
     uint place = item * R_GROUP_LANES + lane;

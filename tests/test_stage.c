@@ -39,6 +39,7 @@ static void make_example(struct example *e) {
     memset(e, 0, sizeof(*e));
     e->device.dispatch_bytes = UINT64_MAX;
     e->device.has_near_runs = below(2) == 1;
+    e->device.info.backend = below(2) ? ROPE2D_BACKEND_OPENCL : ROPE2D_BACKEND_VULKAN;
     e->plan.device = &e->device;
     e->plan.in = (rope2d_element)below(3);
     e->plan.out = (rope2d_element)below(3);

@@ -274,8 +274,8 @@ static const rope2d_turn_kernel *kernel_past(const rope2d_vector *vector, const 
                : NULL;
 }
 
-// All of them are AVX2's. On an Intel Xeon with AVX-512, whose other kernels store 64 bytes, they are slower
-// but for pairs of f32 that lie side by side.
+// All of them are AVX2's. On an Intel Xeon with AVX-512, whose other kernels store 64 bytes, pairs of f32
+// that lie side by side are faster so with two threads, and the rest slower.
 static bool streams_on(const rope2d_turn_kernel *kernel, rope2d_isa isa) {
     return kernel->isa == isa || (kernel->isa <= isa && kernel->element == ROPE2D_F32 &&
                                   kernel->pairing == ROPE2D_KERNEL_INTERLEAVED);

@@ -142,7 +142,8 @@ static rope2d_status adopt(rope2d_device *device, const void *data) {
     if (params->has_shader_float16 && (device->flags & ROPE2D_DEVICE_MINIMUM_LIMITS) == 0)
         device->converts = ROPE2D_CONVERTS_PERHAPS;
     vulkan->has_int64 = params->has_shader_int64 && (device->flags & ROPE2D_DEVICE_MINIMUM_LIMITS) == 0;
-    vulkan->has_robustness = params->has_pipeline_robustness != 0;
+    vulkan->has_robustness =
+        params->has_pipeline_robustness && (device->flags & ROPE2D_DEVICE_MINIMUM_LIMITS) == 0;
     if (!device->lacks_queue)
         ROPE2D_TRY(check_family(vulkan, host));
     rope2d_vulkan_describe(&vulkan->instance, host, vulkan->physical, 0,

@@ -54,9 +54,14 @@ static rope2d_status create_handle(struct vulkan_device *device, const rope2d_ho
     VkPhysicalDevicePipelineRobustnessFeaturesEXT robustness = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_ROBUSTNESS_FEATURES_EXT};
     VkPhysicalDeviceShaderFloat16Int8FeaturesKHR float16 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES_KHR, .pNext = &robustness};
-    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                          .pNext = &float16};
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES_KHR};
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+    if (rope2d_vulkan_has_extension(instance, host, device->physical, ROBUSTNESS))
+        features.pNext = &robustness;
+    if (rope2d_vulkan_has_extension(instance, host, device->physical, FLOAT16)) {
+        float16.pNext = features.pNext;
+        features.pNext = &float16;
+    }
     ask_features(device, &features);
     const VkPhysicalDeviceFeatures enabled = {.shaderInt64 = device->owner->info.is_software &&
                                                              features.features.shaderInt64};
@@ -68,14 +73,12 @@ static rope2d_status create_handle(struct vulkan_device *device, const rope2d_ho
     uint32_t count = 0;
     if (rope2d_vulkan_has_extension(instance, host, device->physical, SUBSET))
         extensions[count++] = SUBSET;
-    device->has_robustness = robustness.pipelineRobustness &&
-                             rope2d_vulkan_has_extension(instance, host, device->physical, ROBUSTNESS);
+    device->has_robustness = robustness.pipelineRobustness != VK_FALSE;
     if (device->has_robustness) {
         extensions[count++] = ROBUSTNESS;
         chain = &robustness;
     }
-    *converted =
-        float16.shaderFloat16 && rope2d_vulkan_has_extension(instance, host, device->physical, FLOAT16);
+    *converted = float16.shaderFloat16 != VK_FALSE;
     float16.shaderInt8 = VK_FALSE;
     float16.pNext = chain;
     if (*converted) {

@@ -262,6 +262,13 @@ static const struct harness_case cases[] = {
      .width = 5},
     // Eleven runs of four: some kernels take them as five of eight and one of four.
     {.name = "half_88", .structure = "half_88", .flags = MANY, .heads = {2, 1}, .height = 3, .width = 5},
+    {.name = "half_88_odd",
+     .structure = "half_88",
+     .flags = MANY,
+     .batch = 2,
+     .heads = {5, 3},
+     .height = 3,
+     .width = 5},
 };
 
 const struct harness_case_room harness_specs_cases = {cases, sizeof(cases) / sizeof(cases[0])};

@@ -261,8 +261,12 @@ static void ask_features(VkPhysicalDevice physical, struct features *features) {
         vkGetPhysicalDeviceFeatures(physical, &features->core.features);
         return;
     }
-    features->core.pNext = &features->float16;
-    features->float16.pNext = &features->robustness;
+    if (has_extension(physical, VK_EXT_PIPELINE_ROBUSTNESS_EXTENSION_NAME))
+        features->core.pNext = &features->robustness;
+    if (has_extension(physical, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME)) {
+        features->float16.pNext = features->core.pNext;
+        features->core.pNext = &features->float16;
+    }
     vkGetPhysicalDeviceFeatures2(physical, &features->core);
     features->float16.shaderInt8 = VK_FALSE;
 }
@@ -275,10 +279,8 @@ static int create_device(struct bench_engine *engine) {
     ask_features(vulkan->physical, &found);
     const VkPhysicalDeviceFeatures enabled = {.shaderInt64 = found.core.features.shaderInt64};
     vulkan->has_int64 = enabled.shaderInt64 != VK_FALSE;
-    vulkan->has_float16 = found.float16.shaderFloat16 &&
-                          has_extension(vulkan->physical, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
-    vulkan->has_robustness = found.robustness.pipelineRobustness &&
-                             has_extension(vulkan->physical, VK_EXT_PIPELINE_ROBUSTNESS_EXTENSION_NAME);
+    vulkan->has_float16 = found.float16.shaderFloat16 != VK_FALSE;
+    vulkan->has_robustness = found.robustness.pipelineRobustness != VK_FALSE;
     found.float16.pNext = vulkan->has_robustness ? &found.robustness : NULL;
     if (vulkan->has_float16)
         extensions[count++] = VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME;
