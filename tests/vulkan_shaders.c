@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const files[] = {"rope2d.comp", "core.h",       "vector.h", "turns.h",
+static const char *const files[] = {"rope2d.comp", "core.h",       "vector.h", "tiles.h",  "turns.h",
                                     "words.h",     "arithmetic.h", "shape.h",  "element.h"};
 
 bool vulkan_shaders_copy(const char *folder, const char *from, const char *to) {

@@ -104,9 +104,10 @@ static void add_sources(cJSON *list, const char *kind, const struct rope2d_embed
 
 // Kernels that ROPE2D_SHADERS names are used instead of those that are embedded.
 static void add_folder(cJSON *list) {
-    static const char *const names[] = {
-        "rope2d.comp", "rope2d.cl",       "rope2d_cl.h",  "core.h",  "vector.h",     "turns.h",  "words.h",
-        "token.h",     "token_element.h", "token_head.h", "shape.h", "arithmetic.h", "element.h"};
+    static const char *const names[] = {"rope2d.comp",  "rope2d.cl",       "rope2d_cl.h",  "core.h",
+                                        "vector.h",     "tiles.h",         "turns.h",      "words.h",
+                                        "token.h",      "token_element.h", "token_head.h", "shape.h",
+                                        "arithmetic.h", "element.h"};
     const char *folder = rope2d_environment("ROPE2D_SHADERS");
     for (size_t i = 0; folder && *folder && i < sizeof names / sizeof *names; ++i) {
         char path[1024];
