@@ -49,10 +49,14 @@ static uint32_t read_bit(decoder *d, model *odds) {
     return bit;
 }
 
-static unsigned char read_literal(decoder *d, model *models) {
+// `expected`: 256 plus the byte that a copy would have gone on with, which has models of its own as far as it
+// is right; or 0.
+static unsigned char read_literal(decoder *d, model *models, model *likely, uint32_t expected) {
     uint32_t seen = 1;
-    while (seen < 256)
-        seen = seen << 1 | read_bit(d, &models[seen]);
+    for (uint32_t left = 8; left > 0; left--) {
+        const uint32_t next = expected >> (left - 1);
+        seen = seen << 1 | read_bit(d, next >> 1 == seen ? &likely[next % 2 * 256 + seen] : &models[seen]);
+    }
     return (unsigned char)seen;
 }
 
@@ -83,11 +87,12 @@ static void reset_numbers(number_models *models) {
 bool rope2d_unpack(const unsigned char *packed, size_t packed_size, unsigned char *bytes, size_t before,
                    size_t size) {
     decoder d = {.packed = packed, .size = packed_size, .range = UINT32_MAX};
-    model kinds[2], again, literals[SETS][256];
+    model kinds[2], again[2], literals[SETS][256], likely[2 * 256];
     number_models lengths, distances;
     reset(kinds, 2);
-    reset(&again, 1);
+    reset(again, 2);
     reset(literals[0], SETS * (size_t)256);
+    reset(likely, 2 * (size_t)256);
     reset_numbers(&lengths);
     reset_numbers(&distances);
     for (int i = 0; i < 4; i++)
@@ -96,13 +101,15 @@ bool rope2d_unpack(const unsigned char *packed, size_t packed_size, unsigned cha
     size_t last = 0;
     uint32_t copied = 0;
     for (size_t at = before; at < end;) {
-        copied = read_bit(&d, &kinds[copied]);
+        const uint32_t after_copy = copied;
+        copied = read_bit(&d, &kinds[after_copy]);
         if (!copied) {
-            bytes[at] = read_literal(&d, literals[at > 0 ? bytes[at - 1] * SETS / 256 : 0]);
+            bytes[at] = read_literal(&d, literals[at > 0 ? bytes[at - 1] * SETS / 256 : 0], likely,
+                                     after_copy ? 256u + bytes[at - last] : 0);
             at++;
             continue;
         }
-        if (!read_bit(&d, &again))
+        if (!read_bit(&d, &again[after_copy]))
             last = read_number(&d, &distances);
         const size_t number = read_number(&d, &lengths);
         const size_t length = number + MIN_COPY - 1;

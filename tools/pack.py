@@ -81,11 +81,15 @@ class RangeEncoder:
             at -= 1
         self.out[at] += 1
 
-    def literal(self, models, byte):
+    def literal(self, models, likely, expected, byte):
+        """`expected`: 256 plus the byte that a copy would have gone on with, or 0."""
         seen = 1
         for shift in range(7, -1, -1):
-            bit = byte >> shift & 1
-            self.bit(models, seen, bit)
+            bit, guess = byte >> shift & 1, expected >> shift
+            if guess >> 1 == seen:
+                self.bit(likely, guess % 2 * 256 + seen, bit)
+            else:
+                self.bit(models, seen, bit)
             seen = seen * 2 + bit
 
     def number(self, models, value):
@@ -201,17 +205,19 @@ def write(whole, at, steps):
     """What steps from `at` on become, and what they took."""
     coder, prices = RangeEncoder(), Prices()
     fresh = 1 << (PROBABILITY_BITS - 1)
-    kinds, again, literals = [fresh] * 2, [fresh], [[fresh] * 256 for _ in range(LITERAL_SETS)]
+    kinds, again, literals = [fresh] * 2, [fresh] * 2, [[fresh] * 256 for _ in range(LITERAL_SETS)]
+    likely = [fresh] * 512
     lengths, distances = [fresh] * 288, [fresh] * 288
     last, copied = 0, 0
     for length, distance in steps:
         before = coder.bits
         coder.bit(kinds, copied, distance != 0)
         if distance == 0:
-            coder.literal(literals[whole[at - 1] * LITERAL_SETS // 256 if at else 0], whole[at])
+            models = literals[whole[at - 1] * LITERAL_SETS // 256 if at else 0]
+            coder.literal(models, likely, 256 + whole[at - last] if copied else 0, whole[at])
             prices.add(("literal", whole[at]), coder.bits - before)
         else:
-            coder.bit(again, 0, distance == last)
+            coder.bit(again, copied, distance == last)
             if distance != last:
                 coder.number(distances, distance)
             prices.add("again" if distance == last else ("distance", distance.bit_length()), coder.bits - before)
