@@ -15,7 +15,7 @@ struct rope2d_cache {
     char *path;
     uint64_t path_size;
     rope2d_digest key;
-    rope2d_digest stored; // of what is in the file; guarded by the lock
+    uint64_t stored; // the check in the file; guarded by the lock
 };
 
 void rope2d_blob_release(const rope2d_host *host, rope2d_blob *blob) {
@@ -34,12 +34,15 @@ static uint32_t read_32(const unsigned char *at) {
     return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
-static rope2d_digest check_of(const unsigned char *header, const unsigned char *part, uint64_t size) {
-    rope2d_sha256 hash;
-    rope2d_sha256_begin(&hash);
-    rope2d_sha256_add(&hash, header, CHECK_AT);
-    rope2d_sha256_add(&hash, part, size);
-    return rope2d_sha256_end(&hash);
+uint64_t rope2d_cache_sum(const unsigned char *part, uint64_t size) {
+    uint64_t sum = 1;
+    for (uint64_t at = 0; at < size; at += 8) {
+        unsigned char word[8] = {0};
+        memcpy(word, part + at, size - at < sizeof(word) ? (size_t)(size - at) : sizeof(word));
+        sum = (sum ^ rope2d_read_64(word)) * 0x9e3779b97f4a7c15u;
+        sum ^= sum >> 32;
+    }
+    return sum;
 }
 
 rope2d_status rope2d_cache_pack(const rope2d_host *host, rope2d_backend backend, const rope2d_digest *key,
@@ -61,8 +64,7 @@ rope2d_status rope2d_cache_pack(const rope2d_host *host, rope2d_backend backend,
     rope2d_write_64(header + LENGTH_AT, part->size);
     if (part->size > 0)
         memcpy(header + ROPE2D_CACHE_HEADER_BYTES, part->bytes, (size_t)part->size);
-    const rope2d_digest check = check_of(header, header + ROPE2D_CACHE_HEADER_BYTES, part->size);
-    memcpy(header + CHECK_AT, check.bytes, sizeof(check.bytes));
+    rope2d_write_64(header + CHECK_AT, rope2d_cache_sum(part->bytes, part->size));
     return ROPE2D_OK;
 }
 
@@ -83,8 +85,7 @@ const char *rope2d_cache_unpack(rope2d_backend backend, const rope2d_digest *key
     const uint64_t length = rope2d_read_64(data + LENGTH_AT);
     if (length != size - ROPE2D_CACHE_HEADER_BYTES || length > ROPE2D_CACHE_MOST_BYTES)
         return "its length is wrong";
-    const rope2d_digest check = check_of(data, data + ROPE2D_CACHE_HEADER_BYTES, length);
-    if (memcmp(data + CHECK_AT, check.bytes, sizeof(check.bytes)) != 0)
+    if (rope2d_read_64(data + CHECK_AT) != rope2d_cache_sum(data + ROPE2D_CACHE_HEADER_BYTES, length))
         return "it is damaged";
     *part = data + ROPE2D_CACHE_HEADER_BYTES;
     *part_size = length;
@@ -165,13 +166,6 @@ rope2d_status rope2d_device_set_cache(rope2d_device *device, const void *data, u
 
 // ---------------------------------------------------------------------------------------------- in a folder
 
-static rope2d_digest digest_of(const rope2d_blob *blob) {
-    rope2d_sha256 hash;
-    rope2d_sha256_begin(&hash);
-    rope2d_sha256_add(&hash, blob->bytes, blob->size);
-    return rope2d_sha256_end(&hash);
-}
-
 static rope2d_status make_path(const rope2d_host *host, struct rope2d_cache *cache, const char *folder) {
     char name[33];
     cache->path_size = strlen(folder) + sizeof("/rope2d-.cache") + sizeof(name);
@@ -198,7 +192,7 @@ static void load(rope2d_device *device, struct rope2d_cache *cache) {
         rope2d_log(&device->host, ROPE2D_LOG_WARNING, "cache_folder: %s is made anew: %s", cache->path,
                    wrong);
     else
-        cache->stored = digest_of(&file);
+        cache->stored = rope2d_read_64(file.bytes + CHECK_AT);
     rope2d_blob_release(&device->host, &file);
 }
 
@@ -227,9 +221,9 @@ void rope2d_cache_store(rope2d_device *device) {
         return;
     rope2d_lock_take(&cache->lock);
     if (get_packed(device, &cache->key, &packed) == ROPE2D_OK) {
-        const rope2d_digest digest = digest_of(&packed);
-        if (memcmp(&digest, &cache->stored, sizeof(digest)) != 0) {
-            cache->stored = digest; // what cannot be written now is not tried again until there is more
+        const uint64_t check = rope2d_read_64(packed.bytes + CHECK_AT);
+        if (check != cache->stored) {
+            cache->stored = check; // what cannot be written now is not tried again until there is more
             rope2d_cache_write(&device->host, cache->path, &packed);
         }
     } else {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// What a driver compiled, kept as bytes or in a folder. The bytes, little-endian:
+// What a driver compiled, and kernels made ready for it, kept as bytes or in a folder. The bytes,
+// little-endian:
 //
 //      0  magic           8
 //      8  version         4    of this format
 //     12  backend         4
-//     16  key            32    SHA-256 of what the driver's part depends on: device, driver, kernels
-//     48  length          8    of the driver's part
-//     56  check          32    SHA-256 of all that stands before and of the driver's part
-//     88  the driver's part
+//     16  key            32    SHA-256 of what the backend's part depends on: device, driver, kernels
+//     48  length          8    of the backend's part
+//     56  check           8    rope2d_cache_sum of the backend's part
+//     64  the backend's part: records.h
 //
 // Nothing is believed: what does not fit is made anew.
 #ifndef ROPE2D_CACHE_H
@@ -18,8 +19,8 @@
 #include "sha256.h"
 
 #define ROPE2D_CACHE_MAGIC        "rope2d\x1a\n"
-#define ROPE2D_CACHE_VERSION      1u
-#define ROPE2D_CACHE_HEADER_BYTES 88
+#define ROPE2D_CACHE_VERSION      2u
+#define ROPE2D_CACHE_HEADER_BYTES 64
 #define ROPE2D_CACHE_MOST_BYTES   ((uint64_t)64 << 20)
 
 // Memory of the host's allocator; zeros hold nothing.
@@ -41,10 +42,14 @@ static inline uint64_t rope2d_read_64(const unsigned char *at) {
     return value;
 }
 
-// Puts the header before the driver's part.
+// Finds damage, and is fast, since plans wait for it: each step is a bijection of the sum and of a word, so
+// that no other word of eight bytes goes unseen, and anything else as good as never.
+uint64_t rope2d_cache_sum(const unsigned char *part, uint64_t size);
+
+// Puts the header before the backend's part.
 rope2d_status rope2d_cache_pack(const rope2d_host *host, rope2d_backend backend, const rope2d_digest *key,
                                 const rope2d_blob *part, rope2d_blob *packed);
-// Finds the driver's part; NULL, or what is wrong: a static text.
+// Finds the backend's part; NULL, or what is wrong: a static text.
 const char *rope2d_cache_unpack(rope2d_backend backend, const rope2d_digest *key, const unsigned char *data,
                                 uint64_t size, const unsigned char **part, uint64_t *part_size);
 

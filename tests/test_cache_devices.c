@@ -163,12 +163,12 @@ static void refuse_forged(uint32_t index, const rope2d_blob *blob) {
     const uint64_t size = blob->size - ROPE2D_CACHE_HEADER_BYTES;
     rope2d_blob part = {malloc((size_t)size), size};
     rope2d_device *device = open_device(backend, index, NULL);
-    // A header of Vulkan's, or the key and length of OpenCL's first record, spoilt byte by byte.
-    for (unsigned i = 0; device && i < 40; i++) {
+    // The key and length of the first record, and a header of Vulkan's in it, spoilt byte by byte.
+    for (unsigned i = 0; device && i < 72; i++) {
         memcpy(part.bytes, blob->bytes + ROPE2D_CACHE_HEADER_BYTES, (size_t)size);
         part.bytes[i] ^= 0x80;
         rope2d_blob forged = forge(blob, &part);
-        const bool is_checked = vulkan ? i < 32 : i >= 32 && i < 40;
+        const bool is_checked = i >= 32 && i < (vulkan ? 72 : 40);
         if (is_checked)
             refuse(device, forged.bytes, forged.size, "forged byte", i);
         rope2d_blob_release(&host, &forged);
@@ -237,6 +237,9 @@ static void check_folder(uint32_t index) {
                 scratch_count(folder, file) == 1 && stat(file, &info) == 0 && (info.st_mode & 0777) == 0600,
                 "one file of ours: %d, %s", scratch_count(folder, file), file);
     check_run(index, folder, true, NULL, "a full folder");
+    struct stat then;
+    tally_check(&counts, stat(file, &then) == 0 && then.st_ino == info.st_ino,
+                "a file that has all is not written again");
     rope2d_blob whole = scratch_read(file);
     for (unsigned i = 0; i < 4; i++) { // cut off, another byte, older, of no use at all
         rope2d_blob bad = {malloc((size_t)whole.size), whole.size};
@@ -291,10 +294,10 @@ static void check_useless_folders(uint32_t index) {
         check_run(index, folder, false, "cannot be written", "a folder without permission");
         chmod(folder, 0700);
     }
-    // A disk that is full after 64 bytes.
+    // A disk that is full after 32 bytes, before the header ends.
     getrlimit(RLIMIT_FSIZE, &limit);
     small = limit;
-    small.rlim_cur = 64;
+    small.rlim_cur = 32;
     signal(SIGXFSZ, SIG_IGN);
     rope2d_device *device = open_device(backend, index, folder);
     setrlimit(RLIMIT_FSIZE, &small);

@@ -213,10 +213,10 @@ ROPE2D_API void rope2d_device_destroy(rope2d_device *device); // NULL is legal
 ROPE2D_API rope2d_status rope2d_device_get_info(const rope2d_device *device, rope2d_device_info *info);
 
 // What the driver has compiled for the device's plans, as bytes that rope2d_device_set_cache takes the next
-// time: of Vulkan a pipeline cache, of OpenCL the programs that live now. data NULL: *size receives how many
-// there are; otherwise at most *size are written, and *size receives how many it were or must be:
-// ROPE2D_ERROR_LIMIT. It may grow between two calls when other threads make plans. A CPU has none: 0.
-// ROPE2D_ERROR_UNSUPPORTED where the caller's own VkPipelineCache was adopted. Thread-safe.
+// time: of Vulkan a pipeline cache and kernels, of OpenCL the programs that live now. data NULL: *size
+// receives how many there are; otherwise at most *size are written, and *size receives how many it were or
+// must be: ROPE2D_ERROR_LIMIT. It may grow between two calls when other threads make plans. A CPU has none:
+// 0. ROPE2D_ERROR_UNSUPPORTED where the caller's own VkPipelineCache was adopted. Thread-safe.
 ROPE2D_API rope2d_status rope2d_device_get_cache(rope2d_device *device, void *data, uint64_t *size);
 
 // Takes such bytes, which are copied, before plans are made: while no other thread makes one. Bytes that are

@@ -7,6 +7,7 @@
 
 #include "../backend.h"
 #include "../lock.h"
+#include "../records.h"
 #include "../stage.h"
 
 #ifndef CL_TARGET_OPENCL_VERSION
@@ -108,9 +109,9 @@ typedef struct rope2d_cl_cached {
 } rope2d_cl_cached;
 
 typedef struct rope2d_cl_cache {
-    rope2d_lock lock;                // guards both lists, and programs' kernels
-    struct rope2d_cl_entry *entries; // binaries
-    rope2d_cl_cached *programs;      // that live
+    rope2d_lock lock;           // guards both lists, and programs' kernels
+    rope2d_record *binaries;    // a bad one: the driver did not take it
+    rope2d_cl_cached *programs; // that live
 } rope2d_cl_cache;
 
 typedef struct rope2d_cl_device {

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// The driver's pipeline cache. Of a caller's own nothing is read and nothing written.
+// The driver's pipeline cache, a record under a key of zeros, and the kernels' modules, records of their own.
+// Of a caller's own pipeline cache nothing is read and nothing written.
 #include "cache.h"
 
 #include "../embedded.h"
+#include "shader.h"
 
 #include <string.h>
 
 enum { DRIVER_HEADER_BYTES = 32, ATTEMPTS = 4 };
+
+static const rope2d_digest driver_key;
 
 static rope2d_status create(struct vulkan_device *device, const void *data, uint64_t size,
                             VkPipelineCache *cache) {
@@ -49,8 +53,8 @@ rope2d_status rope2d_vulkan_cache_key(const rope2d_device *owner, rope2d_sha256 
     const struct vulkan_device *device = rope2d_vulkan_of(owner);
     VkPhysicalDeviceProperties properties = {0};
     device->instance.vkGetPhysicalDeviceProperties(device->physical, &properties);
-    const uint32_t numbers[] = {properties.vendorID, properties.deviceID, properties.driverVersion,
-                                properties.apiVersion, owner->flags};
+    const uint32_t numbers[] = {properties.vendorID,   properties.deviceID, properties.driverVersion,
+                                properties.apiVersion, owner->flags,        rope2d_version()};
     rope2d_sha256_add(hash, numbers, sizeof(numbers));
     rope2d_sha256_add(hash, properties.pipelineCacheUUID, VK_UUID_SIZE);
     rope2d_sha256_add_text(hash, owner->info.name);
@@ -69,32 +73,44 @@ rope2d_status rope2d_vulkan_cache_key(const rope2d_device *owner, rope2d_sha256 
     return ROPE2D_OK;
 }
 
-rope2d_status rope2d_vulkan_cache_get(rope2d_device *owner, rope2d_blob *part) {
+// Puts the driver's bytes in front, where there are any.
+static rope2d_status add_driver(struct vulkan_device *device, size_t *size) {
     rope2d_status status = ROPE2D_OK;
-    struct vulkan_device *device = rope2d_vulkan_of(owner);
-    const rope2d_host *host = &owner->host;
+    const rope2d_host *host = &device->owner->host;
     VkResult result = VK_INCOMPLETE;
-    ROPE2D_TRY(check_owner(device));
     for (int i = 0; i < ATTEMPTS && result == VK_INCOMPLETE; i++) { // it grows while other threads compile
-        size_t size = 0;
-        rope2d_blob_release(host, part);
-        VK(device->vk, vkGetPipelineCacheData, device->handle, device->pipeline_cache, &size, NULL);
-        if (size == 0)
+        *size = 0;
+        VK(device->vk, vkGetPipelineCacheData, device->handle, device->pipeline_cache, size, NULL);
+        if (*size == 0)
             return ROPE2D_OK;
-        part->bytes = rope2d_allocate(host, size, 1);
-        if (part->bytes == NULL)
-            return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "cache: no memory for %zu bytes", size);
-        part->size = size;
-        result =
-            device->vk.vkGetPipelineCacheData(device->handle, device->pipeline_cache, &size, part->bytes);
-        if (result == VK_SUCCESS && size != part->size)
+        size_t written = *size;
+        ROPE2D_TRY(rope2d_record_add(host, &device->modules, &driver_key, NULL, *size));
+        result = device->vk.vkGetPipelineCacheData(device->handle, device->pipeline_cache, &written,
+                                                   device->modules->bytes);
+        if (result == VK_SUCCESS && written == *size)
+            return ROPE2D_OK;
+        rope2d_record_remove(host, &device->modules, device->modules);
+        if (result == VK_SUCCESS)
             result = VK_INCOMPLETE; // fewer bytes than were promised
     }
     VK_RESULT(result, "vkGetPipelineCacheData");
-    return ROPE2D_OK;
 
 fail:
-    rope2d_blob_release(host, part);
+    return status;
+}
+
+rope2d_status rope2d_vulkan_cache_get(rope2d_device *owner, rope2d_blob *part) {
+    struct vulkan_device *device = rope2d_vulkan_of(owner);
+    size_t size = 0;
+    ROPE2D_TRY(check_owner(device));
+    rope2d_lock_take(&device->kernel_lock);
+    rope2d_status status = add_driver(device, &size);
+    if (status == ROPE2D_OK) {
+        status = rope2d_records_write(&owner->host, device->modules, part);
+        if (size > 0)
+            rope2d_record_remove(&owner->host, &device->modules, device->modules);
+    }
+    rope2d_lock_give(&device->kernel_lock);
     return status;
 }
 
@@ -118,19 +134,31 @@ static rope2d_status check_header(const struct vulkan_device *device, const unsi
     return ROPE2D_OK;
 }
 
-rope2d_status rope2d_vulkan_cache_set(rope2d_device *owner, const unsigned char *part, uint64_t size) {
+static rope2d_status set_driver(struct vulkan_device *device, const unsigned char *part, uint64_t size) {
     rope2d_status status = ROPE2D_OK;
-    struct vulkan_device *device = rope2d_vulkan_of(owner);
-    const rope2d_host *host = &owner->host;
+    const rope2d_host *host = &device->owner->host;
     VkPipelineCache loaded = VK_NULL_HANDLE;
-    ROPE2D_TRY(check_owner(device));
-    if (size == 0)
-        return ROPE2D_OK;
     ROPE2D_TRY(check_header(device, part, size));
     ROPE2D_TRY(create(device, part, size, &loaded));
     VK(device->vk, vkMergePipelineCaches, device->handle, device->pipeline_cache, 1, &loaded);
 
 fail:
     device->vk.vkDestroyPipelineCache(device->handle, loaded, device->allocation);
+    return status;
+}
+
+rope2d_status rope2d_vulkan_cache_set(rope2d_device *owner, const unsigned char *part, uint64_t size) {
+    struct vulkan_device *device = rope2d_vulkan_of(owner);
+    ROPE2D_TRY(check_owner(device));
+    rope2d_lock_take(&device->kernel_lock);
+    rope2d_status status = rope2d_records_read(&owner->host, &device->modules, part, size);
+    rope2d_record *driver = rope2d_record_find(device->modules, &driver_key);
+    if (driver != NULL && status == ROPE2D_OK)
+        status = set_driver(device, driver->bytes, driver->size);
+    if (driver != NULL)
+        rope2d_record_remove(&owner->host, &device->modules, driver);
+    if (status != ROPE2D_OK)
+        rope2d_vulkan_shaders_destroy(device); // nothing was taken
+    rope2d_lock_give(&device->kernel_lock);
     return status;
 }

@@ -6,6 +6,7 @@
 
 #include "../embedded.h"
 #include "../lock.h"
+#include "../records.h"
 #include "load.h"
 
 #define VENDOR_GOOGLE 0x1ae0
@@ -51,6 +52,7 @@ struct vulkan_device {
     struct vulkan_layout layouts[2];
     rope2d_lock kernel_lock;
     rope2d_kernel_bytes kernels[2]; // embedded: single, vector; unpacked once, under kernel_lock
+    rope2d_record *modules;         // folded, each under its variant; under kernel_lock
     uint32_t group_size;            // invocations of a workgroup with single units
     uint32_t vector_group;          // and with vector units, at most
     uint64_t arena_bytes;           // most staging memory of a dispatch
