@@ -54,12 +54,18 @@ static const rope2d_digest *own_key(uint8_t kind) {
 // ------------------------------------------------------------------------------------------------ mutating
 
 #ifdef FUZZ_HAS_LIBFUZZER
-static void mend(uint8_t kind, uint8_t *bytes, size_t size) {
+// `is_driver`: what follows is one record, of a Vulkan driver's cache.
+static void mend(uint8_t kind, uint8_t *bytes, size_t size, bool is_driver) {
+    const size_t head = ROPE2D_CACHE_HEADER_BYTES + ROPE2D_DIGEST_BYTES;
     static const unsigned char magic[] = ROPE2D_CACHE_MAGIC;
     memcpy(bytes, magic, VERSION_AT);
     rope2d_write_64(bytes + VERSION_AT, ROPE2D_CACHE_VERSION | (uint64_t)backend_of(kind) << 32);
     memcpy(bytes + KEY_AT, own_key(kind)->bytes, sizeof own_key(kind)->bytes);
     rope2d_write_64(bytes + LENGTH_AT, size - ROPE2D_CACHE_HEADER_BYTES);
+    if (is_driver && size > head + 8) {
+        memset(bytes + ROPE2D_CACHE_HEADER_BYTES, 0, ROPE2D_DIGEST_BYTES);
+        rope2d_write_64(bytes + head, size - head - 8);
+    }
     rope2d_write_64(bytes + CHECK_AT,
                     rope2d_cache_sum(bytes + ROPE2D_CACHE_HEADER_BYTES, size - ROPE2D_CACHE_HEADER_BYTES));
 }
@@ -74,7 +80,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
     }
     size = least + LLVMFuzzerMutate(data + least, size - least, most - least);
     data[0] = seed % 64 < 8 ? (uint8_t)(seed >> 8) : data[0];
-    mend(data[0], data + 1, size - 1);
+    mend(data[0], data + 1, size - 1, seed / 64 % 4 == 0);
     return size;
 }
 #endif
