@@ -37,9 +37,9 @@ static uint32_t read_32(const unsigned char *at) {
 uint64_t rope2d_cache_sum(const unsigned char *part, uint64_t size) {
     uint64_t sum = 1;
     for (uint64_t at = 0; at < size; at += 8) {
-        unsigned char word[8] = {0};
-        memcpy(word, part + at, size - at < sizeof(word) ? (size_t)(size - at) : sizeof(word));
-        sum = (sum ^ rope2d_read_64(word)) * 0x9e3779b97f4a7c15u;
+        uint64_t word = 0;
+        memcpy(&word, part + at, size - at < sizeof(word) ? (size_t)(size - at) : sizeof(word));
+        sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
         sum ^= sum >> 32;
     }
     return sum;
