@@ -48,8 +48,10 @@ static void turn_past_caches(const rope2d_cpu_job *job, const rope2d_turn *t) {
     part.out = scratch;
     part.out_inner = (ptrdiff_t)size;
     part.fetched = asks ? 0 : t->fetched; // what follows line by line asks as well: a tenth sooner
+    // Pieces of as many heads, and where it can be, no line is written by two of them.
     uint32_t room = (uint32_t)((asks ? piece : SCRATCH_BYTES) / size);
-    // Where it can be, no line is written by two pieces.
+    const uint32_t pieces = (t->inner + room - 1) / room;
+    room = (t->inner + pieces - 1) / pieces;
     for (uint32_t whole = room; whole > 0; whole--)
         if (whole * size % ROPE2D_STREAM_LINE == 0) {
             room = whole;
