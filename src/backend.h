@@ -28,7 +28,7 @@ typedef rope2d_status rope2d_dispatches_fn(const rope2d_plan *plan, const rope2d
 
 // What compiled kernels depend on besides their text: device and driver; and the text that is embedded.
 typedef rope2d_status rope2d_cache_key_fn(const rope2d_device *device, rope2d_sha256 *hash);
-// The driver's part of a cache, for the front to release. Thread-safe.
+// The backend's part of a cache, for the front to release. Thread-safe.
 typedef rope2d_status rope2d_cache_get_fn(rope2d_device *device, rope2d_blob *part);
 // Takes such a part, of the same key and undamaged; the driver may refuse it. While no plan is made.
 typedef rope2d_status rope2d_cache_set_fn(rope2d_device *device, const unsigned char *part, uint64_t size);

@@ -171,7 +171,8 @@ static rope2d_status make_path(const rope2d_host *host, struct rope2d_cache *cac
     cache->path_size = strlen(folder) + sizeof("/rope2d-.cache") + sizeof(name);
     cache->path = rope2d_allocate(host, cache->path_size, 1);
     if (!cache->path)
-        return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "cache_folder: no memory for a path");
+        return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "cache: no memory for %" PRIu64 " bytes",
+                           cache->path_size);
     for (size_t i = 0; i < 16; i++)
         (void)snprintf(name + 2 * i, 3, "%02x", cache->key.bytes[i]);
     (void)snprintf(cache->path, (size_t)cache->path_size, "%s/rope2d-%s.cache", folder, name);
@@ -202,8 +203,8 @@ rope2d_status rope2d_cache_open(rope2d_device *device, const char *folder) {
         return ROPE2D_OK;
     struct rope2d_cache *cache = rope2d_allocate(host, 1, sizeof(*cache));
     if (!cache)
-        return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "cache_folder: no memory for %zu bytes",
-                           sizeof(*cache));
+        return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "cache: no memory for %" PRIu64 " bytes",
+                           (uint64_t)sizeof(*cache));
     device->cache = cache;
     if (!rope2d_lock_create(&cache->lock))
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "the system has no lock left");

@@ -70,22 +70,26 @@ static uint64_t size_of(const unsigned char *at, uint64_t left) {
 rope2d_status rope2d_records_read(const rope2d_host *host, rope2d_record **list, const unsigned char *part,
                                   uint64_t size) {
     rope2d_status status = ROPE2D_OK;
-    rope2d_record **end = list;
-    for (uint64_t at = 0; at < size;) {
-        const uint64_t record = size_of(part + at, size - at);
-        if (record == 0)
-            return rope2d_fail(host, ROPE2D_ERROR_CACHE, "cache: a record reaches past its end");
-        at += record;
-    }
-    for (uint64_t at = 0; at < size && status == ROPE2D_OK;) {
-        while (*end)
-            end = &(*end)->next;
+    rope2d_record **new = list;
+    while (*new)
+        new = &(*new)->next;
+    rope2d_record **end = new;
+    for (uint32_t count = 0; size > 0 && status == ROPE2D_OK; count++) {
+        const uint64_t record = size_of(part, size);
         rope2d_digest key;
-        memcpy(key.bytes, part + at, sizeof(key.bytes));
-        const uint64_t record = size_of(part + at, size - at);
-        if (!rope2d_record_find(*list, &key))
-            status = rope2d_record_add(host, end, &key, part + at + HEAD_BYTES, record - HEAD_BYTES);
-        at += record;
+        if (record == 0 || count == ROPE2D_MOST_RECORDS) {
+            status = rope2d_fail(host, ROPE2D_ERROR_CACHE, "cache: a record reaches past its end");
+            break;
+        }
+        memcpy(key.bytes, part, sizeof(key.bytes));
+        if (!rope2d_record_find(*list, &key)) {
+            status = rope2d_record_add(host, end, &key, part + HEAD_BYTES, record - HEAD_BYTES);
+            end = *end ? &(*end)->next : end;
+        }
+        part += record;
+        size -= record;
     }
+    while (status != ROPE2D_OK && *new)
+        rope2d_record_remove(host, new, *new);
     return status;
 }

@@ -24,8 +24,9 @@ rope2d_status rope2d_record_add(const rope2d_host *host, rope2d_record **list, c
 void rope2d_record_remove(const rope2d_host *host, rope2d_record **list, rope2d_record *record);
 // Of an empty list no bytes.
 rope2d_status rope2d_records_write(const rope2d_host *host, const rope2d_record *list, rope2d_blob *part);
-// Adds those whose keys are not there, behind the others: what is read is written in the same order. Refuses
-// all where one is empty or cut off.
+// Adds those whose keys are not there, behind the others: what is read is written in the same order. Adds
+// none where one is empty or cut off, or they are more than ROPE2D_MOST_RECORDS, or memory is out.
+#define ROPE2D_MOST_RECORDS 4096
 rope2d_status rope2d_records_read(const rope2d_host *host, rope2d_record **list, const unsigned char *part,
                                   uint64_t size);
 

@@ -83,8 +83,9 @@ static void check_damage(rope2d_blob *packed) {
 
 // Headers that are told apart before anything is read past the end.
 static void check_headers(const rope2d_blob *packed) {
-    static const uint64_t lengths[] = {0,          PART_BYTES - 1, PART_BYTES + 1, ROPE2D_CACHE_MOST_BYTES,
-                                       UINT32_MAX, INT64_MAX,      UINT64_MAX,     UINT64_MAX - 87};
+    static const uint64_t lengths[] = {
+        0,          PART_BYTES - 1, PART_BYTES + 1, ROPE2D_CACHE_MOST_BYTES,
+        UINT32_MAX, INT64_MAX,      UINT64_MAX,     UINT64_MAX - (ROPE2D_CACHE_HEADER_BYTES - 1)};
     unsigned char bytes[ROPE2D_CACHE_HEADER_BYTES + PART_BYTES];
     for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
         memcpy(bytes, packed->bytes, sizeof(bytes));

@@ -191,7 +191,7 @@ typedef struct rope2d_device_params {
     const char *shader_folder; // for people who edit kernels: load kernels' sources from here (implies
                                // RUNTIME_COMPILE); NULL: the environment variable ROPE2D_SHADERS, if set;
                                // else the embedded ones. Not on a CPU
-    const char *cache_folder;  // keeps what drivers compile in a file there, for the next start; NULL: no
+    const char *cache_folder;  // keeps kernels and what drivers make of them in a file there; NULL: no
                                // folder. Must exist, else the log has a warning; nobody else should be
                                // able to write to it. Not on a CPU
     uint64_t dispatch_bytes; // elements that one dispatch reads and writes at most, in bytes, those in place

@@ -5,7 +5,6 @@
 #include "cache.h"
 
 #include "../embedded.h"
-#include "shader.h"
 
 #include <string.h>
 
@@ -124,9 +123,8 @@ static rope2d_status check_header(const struct vulkan_device *device, const unsi
     const rope2d_host *host = &device->owner->host;
     VkPhysicalDeviceProperties properties = {0};
     device->instance.vkGetPhysicalDeviceProperties(device->physical, &properties);
-    if (size < DRIVER_HEADER_BYTES || read_32(part) != DRIVER_HEADER_BYTES)
-        return rope2d_fail(host, ROPE2D_ERROR_CACHE, "cache: the driver's header does not fit in it");
-    if (read_32(part + 4) != VK_PIPELINE_CACHE_HEADER_VERSION_ONE ||
+    if (size < DRIVER_HEADER_BYTES || read_32(part) != DRIVER_HEADER_BYTES ||
+        read_32(part + 4) != VK_PIPELINE_CACHE_HEADER_VERSION_ONE ||
         read_32(part + 8) != properties.vendorID || read_32(part + 12) != properties.deviceID ||
         memcmp(part + 16, properties.pipelineCacheUUID, VK_UUID_SIZE) != 0)
         return rope2d_fail(host, ROPE2D_ERROR_CACHE,
@@ -149,16 +147,24 @@ fail:
 
 rope2d_status rope2d_vulkan_cache_set(rope2d_device *owner, const unsigned char *part, uint64_t size) {
     struct vulkan_device *device = rope2d_vulkan_of(owner);
+    const rope2d_host *host = &owner->host;
+    rope2d_record *taken = NULL;
     ROPE2D_TRY(check_owner(device));
-    rope2d_lock_take(&device->kernel_lock);
-    rope2d_status status = rope2d_records_read(&owner->host, &device->modules, part, size);
-    rope2d_record *driver = rope2d_record_find(device->modules, &driver_key);
-    if (driver != NULL && status == ROPE2D_OK)
+    ROPE2D_TRY(rope2d_records_read(host, &taken, part, size));
+    rope2d_status status = ROPE2D_OK;
+    rope2d_record *driver = rope2d_record_find(taken, &driver_key);
+    if (driver != NULL) {
         status = set_driver(device, driver->bytes, driver->size);
-    if (driver != NULL)
-        rope2d_record_remove(&owner->host, &device->modules, driver);
-    if (status != ROPE2D_OK)
-        rope2d_vulkan_shaders_destroy(device); // nothing was taken
+        rope2d_record_remove(host, &taken, driver);
+    }
+    rope2d_lock_take(&device->kernel_lock);
+    if (status == ROPE2D_OK &&
+        device->modules == NULL) { // else plans made theirs, or another cache was taken
+        device->modules = taken;
+        taken = NULL;
+    }
     rope2d_lock_give(&device->kernel_lock);
+    while (taken != NULL)
+        rope2d_record_remove(host, &taken, taken);
     return status;
 }
