@@ -78,7 +78,7 @@ rope2d_status rope2d_records_read(const rope2d_host *host, rope2d_record **list,
         const uint64_t record = size_of(part, size);
         rope2d_digest key;
         if (record == 0 || count == ROPE2D_MOST_RECORDS) {
-            status = rope2d_fail(host, ROPE2D_ERROR_CACHE, "cache: a record reaches past its end");
+            status = rope2d_fail(host, ROPE2D_ERROR_CACHE, "cache: cut off, or more than 4096 records");
             break;
         }
         memcpy(key.bytes, part, sizeof(key.bytes));

@@ -48,7 +48,7 @@ static void turn_past_caches(const rope2d_cpu_job *job, const rope2d_turn *t) {
     part.out = scratch;
     part.out_inner = (ptrdiff_t)size;
     part.fetched = asks ? 0 : t->fetched; // what follows line by line asks as well: a tenth sooner
-    // Pieces of as many heads, and where it can be, no line is written by two of them.
+    // Pieces as equal as they can be, and where that can be, no line is written by two of them.
     uint32_t room = (uint32_t)((asks ? piece : SCRATCH_BYTES) / size);
     room = (t->inner - 1) / ((t->inner - 1) / room + 1) + 1;
     for (uint32_t whole = room; whole > 0; whole--)
