@@ -39,8 +39,7 @@ uint64_t rope2d_cache_sum(const unsigned char *part, uint64_t size) {
     for (uint64_t at = 0; at < size; at += 8) {
         uint64_t word = 0;
         memcpy(&word, part + at, size - at < sizeof(word) ? (size_t)(size - at) : sizeof(word));
-        sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
-        sum ^= sum >> 32;
+        sum = rope2d_hash_word(sum, word);
     }
     return sum;
 }

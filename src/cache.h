@@ -42,9 +42,7 @@ static inline uint64_t rope2d_read_64(const unsigned char *at) {
     return value;
 }
 
-// Of words in this machine's order. Finds damage, and is fast, since plans wait for it: each step is a
-// bijection of the sum and of a word, so that no other word of eight bytes goes unseen, and anything else as
-// good as never.
+// Of words in this machine's order, by rope2d_hash_word: fast, since plans wait for it.
 uint64_t rope2d_cache_sum(const unsigned char *part, uint64_t size);
 
 // Puts the header before the backend's part.

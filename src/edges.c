@@ -3,13 +3,6 @@
 
 #include <string.h>
 
-// What the portable path makes of the edges is known by a hash: to make it anew takes ten times as long as
-// the device does.
-static uint64_t step(uint64_t hash, uint64_t word) {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 32;
-}
-
 // Whether four pairs are two words of 64 bits, whose places the pattern's wide units know.
 static bool has_words(const rope2d_plan *plan) {
     return plan->out != ROPE2D_F32 && plan->pattern.wide.count > 0;
@@ -45,7 +38,8 @@ static void add_run(uint64_t *streams, const rope2d_pattern *pattern, uint32_t p
     }
     for (int i = 0; i < 2; i++) {
         const uint64_t nans = ((words[i] & magnitude) + past) & ~magnitude;
-        streams[i] = step(streams[i], words[i] | ((nans << 1) - (nans >> 15))); // all bits of a NaN
+        streams[i] =
+            rope2d_hash_word(streams[i], words[i] | ((nans << 1) - (nans >> 15))); // all bits of a NaN
     }
 }
 
@@ -72,9 +66,9 @@ void rope2d_edge_hash_add(rope2d_edge_hash *hash, const rope2d_plan *plan, const
         if (count == 4)
             add_run(&now.streams[at / 2 % 4], pattern, pair, outputs, past);
         else
-            now.streams[0] =
-                step(now.streams[0], load(outputs + (size_t)size * pattern->lo[pair], plan->out) |
-                                         load(outputs + (size_t)size * pattern->hi[pair], plan->out) << 32);
+            now.streams[0] = rope2d_hash_word(
+                now.streams[0], load(outputs + (size_t)size * pattern->lo[pair], plan->out) |
+                                    load(outputs + (size_t)size * pattern->hi[pair], plan->out) << 32);
         pair += count;
         if (pair == pattern->pairs) {
             pair = 0;
@@ -84,6 +78,8 @@ void rope2d_edge_hash_add(rope2d_edge_hash *hash, const rope2d_plan *plan, const
     *hash = now;
 }
 
+// What the portable path makes of the edges is known by a hash: to make it anew takes ten times as long as
+// the device does.
 bool rope2d_edge_hash_is_right(const rope2d_edge_hash *hash, const rope2d_plan *plan) {
     // By words or not, to which type, and whether from bf16.
     static const uint64_t right[2][ROPE2D_ELEMENT_COUNT][2] = {
@@ -91,6 +87,6 @@ bool rope2d_edge_hash_is_right(const rope2d_edge_hash *hash, const rope2d_plan *
         {{0}, {0x3a4512d89d16da91u, 0x961fb71ca4ea36bau}, {0x51cba73ee8e44c69u}}};
     uint64_t end = 0;
     for (int i = 0; i < 4; i++)
-        end = step(end, hash->streams[i]);
+        end = rope2d_hash_word(end, hash->streams[i]);
     return end == right[has_words(plan)][plan->out][plan->in == ROPE2D_BF16];
 }

@@ -42,6 +42,12 @@ static inline uint64_t rope2d_product(uint64_t a, uint64_t b) {
 #endif
 }
 
+// One word more in a hash. A bijection of the hash and of the word, so that no other word goes unseen.
+static inline uint64_t rope2d_hash_word(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+}
+
 // Zeroed memory, aligned to 64 bytes; NULL when there is none, when the size overflows, or for 0 bytes.
 void *rope2d_allocate(const rope2d_host *host, uint64_t count, size_t size);
 void rope2d_release(const rope2d_host *host, void *memory, uint64_t count, size_t size); // NULL is legal

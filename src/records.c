@@ -23,8 +23,7 @@ static rope2d_status allocate(const rope2d_host *host, uint64_t size, rope2d_blo
 rope2d_status rope2d_record_add(const rope2d_host *host, rope2d_record **list, const rope2d_digest *key,
                                 const void *bytes, uint64_t size) {
     rope2d_blob whole = {NULL, 0};
-    const uint64_t all = sizeof(rope2d_record) + size;
-    ROPE2D_TRY(allocate(host, all > size ? all : size, &whole)); // a driver may say any size
+    ROPE2D_TRY(allocate(host, rope2d_sum(sizeof(rope2d_record), size), &whole)); // a driver may say any size
     rope2d_record *record = (void *)whole.bytes;
     *record = (rope2d_record){*list, *key, whole.bytes + sizeof(*record), size, false};
     if (bytes)
