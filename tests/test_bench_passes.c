@@ -77,7 +77,8 @@ static void check_ratios(void) {
     CHECK(joined.group_count == 3 && joined.left_out == 1,
           "what some pass has is there: %zu cases, %u left out", joined.group_count, joined.left_out);
     CHECK(joined.refused == 2, "what was refused in a pass is told: %u", joined.refused);
-    CHECK(!passes[0].groups && !passes[2].groups, "nothing is left in the passes");
+    CHECK(passes[0].group_count == 1 && passes[0].groups[0].rows[0].of[BENCH_SCALE] == of_all[0],
+          "the passes keep theirs");
     const struct bench_group *all = find(&joined, 1024), *two = find(&joined, 4096),
                              *last = find(&joined, 65536);
     if (!CHECK(all && two && last, "each case once"))
@@ -97,6 +98,7 @@ static void check_ratios(void) {
           two->rows[0].timing.host.median);
     CHECK(last->rows[0].passes == 1 && last->rows[0].of[BENCH_SCALE] == 0.6, "of one its own");
     free(joined.groups);
+    bench_passes_free(passes, sizeof passes / sizeof *passes);
 }
 
 // What misses in one pass and not in the others meets its target, and the other way about.
@@ -113,6 +115,32 @@ static void check_target(void) {
     CHECK(strstr(targets[0].where, "8192 tokens") && strstr(targets[0].where, "; 0.50 to 0.97 in 3 passes"),
           "the worst row says how far its passes are apart: %s", targets[0].where);
     free(joined.groups);
+    bench_passes_free(passes, sizeof passes / sizeof *passes);
+}
+
+// Of a row that misses: its limit's speed decides, and only what a target asks for.
+static void check_left(void) {
+    static const struct {
+        double of_scale, of_limit;
+        bool is_equal, is_kernel, is_left;
+    } cases[] = {{0.90, 0.94, true, false, true}, {0.90, 0.96, true, false, false},
+                 {0.96, 0.5, true, false, false}, {0.90, 0.94, false, false, false},
+                 {0.90, 0.94, true, true, false}, {0, 0.94, true, false, false},
+                 {0.90, 0, true, false, true}};
+    const struct bench_machine machine = {.last_cache = 1 << 20}, large = {.last_cache = (uint64_t)1 << 40};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        struct bench_group group = make_group(1024, 0.9);
+        group.rows[0].of[BENCH_SCALE] = cases[i].of_scale;
+        group.rows[0].of[BENCH_LIMIT_IN] = cases[i].of_limit;
+        group.rows[0].is_equal = cases[i].is_equal;
+        group.what.purpose = cases[i].is_kernel ? BENCH_ONE_KERNEL : BENCH_ASKED;
+        CHECK(bench_has_left(&machine, &group) == cases[i].is_left, "case %zu is left", i);
+        CHECK(!bench_has_left(&large, &group), "case %zu within the last cache is in no target", i);
+        group.rows[1] = group.rows[0];
+        group.rows[0].of[BENCH_SCALE] = 1;
+        group.row_count = 2;
+        CHECK(bench_has_left(&machine, &group) == cases[i].is_left, "case %zu, its second row", i);
+    }
 }
 
 static void check_wrong(void) {
@@ -124,6 +152,7 @@ static void check_wrong(void) {
     const struct bench_row *row = &joined.groups[0].rows[0];
     CHECK(!row->is_equal && strcmp(row->why, "3 elements differ") == 0, "wrong once is wrong: %s", row->why);
     free(joined.groups);
+    bench_passes_free(passes, sizeof passes / sizeof *passes);
 }
 
 // The same tokens on another device, with other threads, of another type, in a cache, are other cases.
@@ -145,6 +174,7 @@ static void check_cases(void) {
     CHECK(bench_passes_join(passes, 2, &joined) == 0 && joined.group_count == 7, "seven cases: %zu",
           joined.group_count);
     free(joined.groups);
+    bench_passes_free(passes, sizeof passes / sizeof *passes);
 }
 
 // What a later pass was the first to have stands with its device's.
@@ -170,11 +200,13 @@ static void check_order(void) {
               "place %zu: %s, %u threads", i, group->device, group->what.threads);
     }
     free(joined.groups);
+    bench_passes_free(passes, sizeof passes / sizeof *passes);
 }
 
 int main(void) {
     check_ratios();
     check_target();
+    check_left();
     check_wrong();
     check_cases();
     check_order();

@@ -161,11 +161,13 @@ def check_device(runner, where):
 
 def check_passes(runner):
     """Several passes count each case once, and say how far they are apart."""
-    result = runner.expect("bench in passes", ["bench", *TINY, "--seconds", "8", "--passes", "2", "--element", "f16", "--threads", "1",
-                                               "--device", "cpu", "--json", "passes.json"], 0, "pass 1 of 2", "pass 2 of 2")
+    result = runner.expect("bench in passes", ["bench", *TINY, "--seconds", "8", "--passes", "2", "--again", "2", "--element", "f16",
+                                               "--threads", "1", "--device", "cpu", "--json", "passes.json"], 0, "pass 1 of 4", "pass 2 of 4")
     if result.status != 0:
         return
     found = read(runner, "passes.json")
+    runner.check("nothing of these is left, and nothing goes again", "pass 3 of 4" not in result.output and found["again"] == 0,
+                 result.output)
     sizes = [(group["tokens"], group["in_core_cache"]) for group in found["groups"]]
     runner.check("each case once", found["passes"] == 2 and len(found["once"]) == 1 and len(set(sizes)) == len(sizes) > 0, str(sizes))
     rows = [row for group in found["groups"] for row in group["rows"]]

@@ -71,6 +71,8 @@ WRONG_USAGE = [
     (["bench", "--seconds", "0"], "from 1 to 86400"),
     (["bench", "--passes", "0"], "whole number from 1 to 9"),
     (["bench", "--passes", "2.5"], "whole number from 1 to 9"),
+    (["bench", "--again", "9"], "--again 9: must be a whole number from 0 to 8"),
+    (["bench", "--passes", "4", "--again", "6"], "--again 6: must be a whole number from 0 to 5"),
     (["bench", "--plot", "picture.pdf"], ".svg or .png"),
     (["bench", "--device", "cpu,"], "--device cpu,: nothing stands beside a comma"),
     (["bench", "--device", "cpu,all"], "--device all: must stand alone"),

@@ -30,7 +30,7 @@ static const struct level full_level = {"all", "64,256,1024,4096,16384,65536,262
 
 struct words {
     const char *device, *tower, *tokens, *element, *in_place, *table, *pairing, *threads, *seconds, *passes,
-        *json, *plot;
+        *again, *json, *plot;
     bool quick, full, growth, kernels;
 };
 
@@ -51,18 +51,24 @@ static int read_seconds(const char *text, double *seconds) {
     return STATUS_USAGE;
 }
 
-static int read_passes(const char *text, uint32_t *passes) {
+static int read_count(const char *option, const char *text, uint32_t least, uint32_t most, uint32_t *count) {
     double number = 0;
-    *passes = 1;
+    *count = least;
     if (!text)
         return STATUS_OK;
-    if (parse_number(text, &number) && number >= 1 && number <= BENCH_MOST_PASSES &&
-        number == floor(number)) {
-        *passes = (uint32_t)number;
+    if (parse_number(text, &number) && number >= least && number <= most && number == floor(number)) {
+        *count = (uint32_t)number;
         return STATUS_OK;
     }
-    message("--passes %s: must be a whole number from 1 to %d", text, BENCH_MOST_PASSES);
+    message("--%s %s: must be a whole number from %u to %u", option, text, least, most);
     return STATUS_USAGE;
+}
+
+static int read_passes(const struct words *words, struct bench_request *request) {
+    int result = read_count("passes", words->passes, 1, BENCH_MOST_PASSES, &request->passes);
+    return result
+               ? result
+               : read_count("again", words->again, 0, BENCH_MOST_PASSES - request->passes, &request->again);
 }
 
 static int read_threads(const char *text, const struct bench_machine *machine,
@@ -116,7 +122,7 @@ static int read_request(const struct words *words, const struct bench_machine *m
     if (!result)
         result = read_seconds(words->seconds ? words->seconds : level->seconds, &request->seconds);
     if (!result)
-        result = read_passes(words->passes, &request->passes);
+        result = read_passes(words, request);
     return result;
 }
 
@@ -196,6 +202,9 @@ static int run(int argc, char **argv) {
          "from 1 to 9: go over all devices N times, each time in\nan Nth of --seconds; ratios are their "
          "medians;\ndefault 1",
          .text = &words.passes},
+        {"again", "N",
+         "then go up to N times over the cases of which rows are\nleft; with --passes at most 9; default 0",
+         .text = &words.again},
         {"quick", NULL, "one tower, three sizes, f32 and f16, 20 seconds for\neach device",
          .flag = &words.quick},
         {"full", NULL, "every tower, 64 to 1,048,576 tokens, 20 minutes for\neach device",

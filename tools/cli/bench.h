@@ -53,6 +53,7 @@ struct bench_request {
     size_t token_count, thread_count;
     double seconds;  // of each device, in all
     uint32_t passes; // over all devices
+    uint32_t again;  // and then over the cases with rows that are left
     uint32_t most_rounds;
     bool is_quick;    // fewer variants of the baselines
     bool has_kernels; // every kernel of the CPU as well
@@ -163,6 +164,12 @@ struct bench_group {
     uint32_t row_count;
 };
 
+static inline bool bench_is_same_case(const struct bench_case *a, const struct bench_case *b) {
+    return a->tower == b->tower && a->tokens == b->tokens && a->element == b->element &&
+           a->threads == b->threads && a->in_cache == b->in_cache && a->purpose == b->purpose &&
+           a->kernel == b->kernel;
+}
+
 // And the CPU with as many threads.
 static inline bool bench_is_same_device(const struct bench_group *a, const struct bench_group *b) {
     return strcmp(a->device, b->device) == 0 && a->what.threads == b->what.threads;
@@ -224,7 +231,7 @@ struct bench_results {
     uint32_t refused;  // rows, and applies, without a number because they were not equal
     uint32_t left_out; // groups that did not fit the memory or the time
     double seconds;
-    uint32_t passes;
+    uint32_t passes, again;
     char command[512];
 };
 

@@ -224,6 +224,7 @@ cJSON *bench_json(const struct bench_results *results) {
     cJSON_AddStringToObject(root, "command", results->command);
     cJSON_AddNumberToObject(root, "seconds", results->seconds);
     cJSON_AddNumberToObject(root, "passes", results->passes);
+    cJSON_AddNumberToObject(root, "again", results->again);
     cJSON_AddNumberToObject(root, "refused", results->refused);
     cJSON_AddNumberToObject(root, "left_out", results->left_out);
     add_machine(root, &results->machine);

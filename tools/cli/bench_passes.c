@@ -8,9 +8,7 @@
 #include "message.h"
 
 static bool is_same_case(const struct bench_group *a, const struct bench_group *b) {
-    return bench_is_same_device(a, b) && a->what.tower == b->what.tower && a->what.tokens == b->what.tokens &&
-           a->what.element == b->what.element && a->what.in_cache == b->what.in_cache &&
-           a->what.purpose == b->what.purpose && a->what.kernel == b->what.kernel;
+    return strcmp(a->device, b->device) == 0 && bench_is_same_case(&a->what, &b->what);
 }
 
 // Which of the times is in the middle; those that are 0 were not measured. `count` where none was.
@@ -126,27 +124,29 @@ static void join_first_seen(const struct bench_results *passes, uint32_t pass, u
     }
 }
 
-int bench_passes_join(struct bench_results *passes, uint32_t count, struct bench_results *joined) {
+int bench_passes_join(const struct bench_results *passes, uint32_t count, struct bench_results *joined) {
     size_t most = 0, cases = 0;
+    joined->refused = 0;
     for (uint32_t i = 0; i < count; ++i) {
         size_t asked = passes[i].group_count + passes[i].left_out;
         most += passes[i].group_count;
         cases = asked > cases ? asked : cases;
         joined->refused += passes[i].refused;
     }
-    joined->overheads = passes[0].overheads;
-    joined->overhead_count = passes[0].overhead_count;
     joined->groups = malloc((most + 1) * sizeof *joined->groups);
     joined->group_count = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        if (joined->groups)
-            join_first_seen(passes, i, count, joined);
-        free(passes[i].groups);
+    if (!joined->groups) {
+        message("no memory for the results");
+        return STATUS_DEVICE;
     }
-    memset(passes, 0, count * sizeof *passes);
+    for (uint32_t i = 0; i < count; ++i)
+        join_first_seen(passes, i, count, joined);
     joined->left_out = (uint32_t)(cases - joined->group_count);
-    if (joined->groups)
-        return STATUS_OK;
-    message("no memory for the results");
-    return STATUS_DEVICE;
+    return STATUS_OK;
+}
+
+void bench_passes_free(struct bench_results *passes, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i)
+        free(passes[i].groups);
+    memset(passes, 0, count * sizeof *passes);
 }

@@ -7,9 +7,12 @@
 
 #include "bench.h"
 
-// Takes what the passes hold, and leaves them empty. A case counts with the passes that have it: each ratio
-// is their median, and each time that of the pass in the middle (of an even number the faster of two). A row
-// that was not equal in one pass is not equal. Returns an exit status.
-int bench_passes_join(struct bench_results *passes, uint32_t count, struct bench_results *joined);
+// The groups of the passes: *joined receives copies, and how many were refused and left out. A case counts
+// with the passes that have it: each ratio is their median, and each time that of the pass in the middle (of
+// an even number the faster of two). A row that was not equal in one pass is not equal. Returns an exit
+// status.
+int bench_passes_join(const struct bench_results *passes, uint32_t count, struct bench_results *joined);
+// Leaves them empty; what happens once is nobody's then.
+void bench_passes_free(struct bench_results *passes, uint32_t count);
 
 #endif

@@ -152,8 +152,9 @@ static void print_target(const struct bench_target *target) {
 uint32_t bench_print_targets(const struct bench_results *results) {
     struct bench_target targets[BENCH_MOST_TARGETS];
     uint32_t count = bench_targets(results, targets), missed = 0;
-    if (results->passes > 1)
-        printf("\n%u passes: a row counts with their median, which --json has of each.\n", results->passes);
+    if (results->passes + results->again > 1)
+        printf("\n%u passes: a row counts with their median, which --json has of each.\n",
+               results->passes + results->again);
     printf("\nOf the rows: those that meet the target, those explained, which miss it but run as fast as "
            "their own "
            "limit (at least\n0.95; of times at most 5 %% more, or of a warm plan, what is left without the "

@@ -30,7 +30,9 @@ struct bench_run {
     const struct bench_request *request;
     struct bench_results *results; // of the pass
     double seconds;                // of each device in it
-    rope2d_device *portable;       // what every result must be equal to
+    const struct bench_results
+        *so_far;             // of the passes before, whose rows that are left go again; NULL: all do
+    rope2d_device *portable; // what every result must be equal to
     struct progress progress;
     struct bench_arena arena; // for every number of threads of the CPU
     // Of the device in work.

@@ -11,6 +11,7 @@
 #include "bench_passes.h"
 #include "bench_print.h"
 #include "bench_run.h"
+#include "bench_target.h"
 #include "message.h"
 
 const struct bench_engine_ops *const bench_engines[ROPE2D_BACKEND_COUNT] = {&bench_cpu_ops, &bench_vulkan_ops,
@@ -130,6 +131,27 @@ static int run_case(struct bench_run *run, const struct bench_case *what, size_t
     return result;
 }
 
+static bool goes_again(const struct bench_run *run, const struct bench_case *what) {
+    const struct bench_results *so_far = run->so_far;
+    for (size_t i = 0; i < so_far->group_count; ++i) {
+        const struct bench_group *group = &so_far->groups[i];
+        if (strcmp(group->device, run->engine.choice->name) == 0 && bench_is_same_case(&group->what, what))
+            return bench_has_left(&so_far->machine, group);
+    }
+    return false;
+}
+
+static void list_cases(const struct bench_run *run, uint32_t threads, struct bench_case_list *list) {
+    const struct bench_list_params params = {run->request, &run->results->machine,
+                                             run->engine.choice->info.backend, threads};
+    size_t kept = 0;
+    bench_list_cases(&params, list);
+    for (size_t i = 0; i < list->count; ++i)
+        if (!run->so_far || goes_again(run, &list->cases[i]))
+            list->cases[kept++] = list->cases[i];
+    list->count = kept;
+}
+
 static int run_cases(struct bench_run *run, uint32_t threads) {
     struct bench_case_list *list = malloc(sizeof *list);
     bool is_first = true;
@@ -138,9 +160,7 @@ static int run_cases(struct bench_run *run, uint32_t threads) {
         message("no memory for a list of cases");
         return result;
     }
-    const struct bench_list_params params = {run->request, &run->results->machine,
-                                             run->engine.choice->info.backend, threads};
-    bench_list_cases(&params, list);
+    list_cases(run, threads, list);
     run->growth = find_growth(run, list);
     progress_begin(&run->progress, run->engine.choice->name, list->count);
     for (size_t i = 0; i < list->count && !result; ++i) {
@@ -214,6 +234,42 @@ static int run_devices(struct bench_run *run, const struct device_list *devices,
     return worst;
 }
 
+static bool has_left(const struct bench_results *results) {
+    for (size_t i = 0; i < results->group_count; ++i)
+        if (bench_has_left(&results->machine, &results->groups[i]))
+            return true;
+    return false;
+}
+
+// All passes, and how many there were. Those past the request's go over what the ones before have left.
+static int run_passes(struct bench_run *run, const struct device_list *devices, struct bench_results *passes,
+                      uint32_t *count) {
+    const struct bench_request *request = run->request;
+    const uint32_t most = request->passes + request->again;
+    const struct bench_machine machine = run->results->machine;
+    int result = STATUS_OK;
+    for (*count = 0; *count < most && !result; ++*count) {
+        struct bench_results so_far = {.machine = machine};
+        const bool is_again = *count >= request->passes;
+        if (is_again)
+            result = bench_passes_join(passes, *count, &so_far);
+        const bool goes_on = !result && (!is_again || has_left(&so_far));
+        if (goes_on && most > 1)
+            printf("\npass %u of %u%s\n", *count + 1, most,
+                   is_again ? ": cases with rows that are left" : "");
+        passes[*count].machine = machine;
+        run->results = &passes[*count];
+        run->so_far = is_again ? &so_far : NULL;
+        if (goes_on)
+            result = run_devices(run, devices, *count == 0);
+        free(so_far.groups);
+        if (!goes_on)
+            break;
+    }
+    run->so_far = NULL;
+    return result;
+}
+
 int bench_sweep(const struct bench_request *request, const struct device_list *devices,
                 struct bench_results *results) {
     struct bench_results passes[BENCH_MOST_PASSES] = {0};
@@ -225,17 +281,16 @@ int bench_sweep(const struct bench_request *request, const struct device_list *d
     if (status)
         return message_status(status, "the portable path");
     bench_print_heading(results);
-    int result = STATUS_OK;
-    for (uint32_t pass = 0; pass < request->passes && !result; ++pass) {
-        if (request->passes > 1)
-            printf("\npass %u of %u\n", pass + 1, request->passes);
-        passes[pass].machine = results->machine;
-        run.results = &passes[pass];
-        result = run_devices(&run, devices, pass == 0);
-    }
-    int joined = bench_passes_join(passes, request->passes, results);
+    uint32_t count = 0;
+    run.results = results;
+    int result = run_passes(&run, devices, passes, &count);
+    int joined = bench_passes_join(passes, count, results);
     result = result ? result : joined;
+    results->overheads = passes[0].overheads;
+    results->overhead_count = passes[0].overhead_count;
+    bench_passes_free(passes, count);
     results->passes = request->passes;
+    results->again = count > request->passes ? count - request->passes : 0;
     results->seconds = seconds_now() - begin;
     rope2d_device_destroy(run.portable);
     return result;

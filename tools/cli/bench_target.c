@@ -187,6 +187,16 @@ static double reached_of(const struct rule *rule, const struct bench_row *row, d
     return share > 0 ? value / share : BENCH_UNKNOWN;
 }
 
+// What a row has of what the rule asks of it; 0: it asks nothing, or beside the row there was no such
+// baseline.
+static double value_of(const struct bench_machine *machine, const struct rule *rule,
+                       const struct bench_group *group, const struct bench_row *row) {
+    if (!row->is_equal || group->what.tower->form || group->what.purpose == BENCH_ONE_KERNEL ||
+        !rule->is_meant(machine, group, row))
+        return 0;
+    return rule->value(row);
+}
+
 static void judge(const struct bench_results *results, const struct rule *rule, struct bench_target *target) {
     struct bench_account account = {.target = target, .at_most = rule->at_most};
     *target = (struct bench_target){.what = rule->what, .limit = rule->limit};
@@ -198,11 +208,8 @@ static void judge(const struct bench_results *results, const struct rule *rule, 
         for (uint32_t j = 0; j < group->row_count; ++j) {
             const struct bench_row *row = &group->rows[j];
             char where[sizeof target->where];
-            if (!row->is_equal || group->what.tower->form || group->what.purpose == BENCH_ONE_KERNEL ||
-                !rule->is_meant(&results->machine, group, row))
-                continue;
-            double value = rule->value(row);
-            if (value <= 0) // beside it there was no such baseline
+            double value = value_of(&results->machine, rule, group, row);
+            if (value <= 0)
                 continue;
             describe(group, row, where, sizeof where);
             if (rule->has_limit && row->passes > 1)
@@ -211,6 +218,21 @@ static void judge(const struct bench_results *results, const struct rule *rule, 
         }
     }
     bench_account_end(&account);
+}
+
+bool bench_has_left(const struct bench_machine *machine, const struct bench_group *group) {
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; ++i) {
+        const struct rule *rule = &rules[i];
+        struct bench_target target = {.limit = rule->limit};
+        const struct bench_account account = {.target = &target, .at_most = rule->at_most};
+        for (uint32_t j = 0; j < group->row_count && rule->has_limit; ++j) {
+            const struct bench_row *row = &group->rows[j];
+            double value = value_of(machine, rule, group, row);
+            if (value > 0 && bench_account_is_left(&account, value, reached_of(rule, row, value)))
+                return true;
+        }
+    }
+    return false;
 }
 
 uint32_t bench_targets(const struct bench_results *results, struct bench_target *targets) {

@@ -30,6 +30,9 @@ struct bench_target {
     struct bench_unexplained left[BENCH_MOST_LEFT]; // and all, or the first of so many, as they were measured
 };
 
+// Whether a row of the group is left by a target that tells speed; of what happens once, and of growth,
+// nothing is told.
+bool bench_has_left(const struct bench_machine *machine, const struct bench_group *group);
 uint32_t bench_targets(const struct bench_results *results, struct bench_target *targets);
 
 #endif

@@ -33,6 +33,10 @@ static bool is_explained(const struct bench_account *account, double value, doub
     return value >= BENCH_NEAR_SPEED * reached;
 }
 
+bool bench_account_is_left(const struct bench_account *account, double value, double reached) {
+    return !meets(account, value) && !is_explained(account, value, reached);
+}
+
 // How many times as slow as its limit; where none was measured, as the target.
 static double distance(const struct bench_account *account, double value, double reached) {
     double above = account->base + value;

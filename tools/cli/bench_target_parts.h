@@ -20,6 +20,8 @@ struct bench_account {
 void bench_account_begin(struct bench_account *account, size_t most_rows);
 // `reached`: what the row's own limit makes of its place, or BENCH_UNKNOWN.
 void bench_account_add(struct bench_account *account, double value, double reached, const char *where);
+// Whether such a row misses the target, and is not explained.
+bool bench_account_is_left(const struct bench_account *account, double value, double reached);
 void bench_account_end(struct bench_account *account);
 
 // A group's device, and of the CPU the threads.
