@@ -22,15 +22,34 @@ typedef struct rope2d_block {
     int32_t distance; // bytes from lo to hi, which may lie before it; unused by interleaved kernels
     uint32_t last;    // bytes from the first step to the last
     uint32_t steps;   // 1 to the kernel's block_steps, or as many as there are
+    uint32_t axis;    // for a kernel that finds tables: whose row turns it, and from which fp32 of that on
+    uint32_t entries;
     int32_t ahead;  // bytes to the end of the lines that it asks for, of the head `ahead` bytes from this one
     bool is_shared; // three steps, the last one half this head's, half the next one's
 } rope2d_block;
+
+// The rows of the table, or of a head's part of it.
+typedef struct rope2d_rows {
+    const float *first;
+    size_t stride; // in fp32
+    uint32_t last;
+} rope2d_rows;
+
+static inline const float *rope2d_row_at(const rope2d_rows *table, int32_t row) {
+    return table->first + ((uint32_t)row < table->last ? (uint32_t)row : table->last) * table->stride;
+}
 
 // `outer` tables, each of which turns `inner` heads. Strides are in bytes.
 typedef struct rope2d_turn {
     const unsigned char *in; // channel 0 of the first head
     unsigned char *out;
     const float *const *tables; // [outer][steps]: (cos, sin) of a step's pairs, or of a block's
+    // A kernel that finds them goes by row numbers. To find the tables of some tokens before they are
+    // turned takes up to a seventh of the time of single heads, in which vectors have no work; where they
+    // have most, with bf16, it is faster all the same.
+    const int32_t *rows; // [outer][row_axes], none negative
+    uint32_t row_axes;
+    rope2d_rows table;
     ptrdiff_t in_inner;
     ptrdiff_t out_inner;
     ptrdiff_t in_outer;
@@ -73,6 +92,7 @@ typedef struct rope2d_turn_kernel {
     bool shares : 1;     // knows blocks that are shared
     bool is_few : 1;  // turn_few_tmpl.h's: `inner` is 1 or 2, a block is all steps that one axis turns, with
                       // one table, and none overlap
+    bool finds : 1;   // such a kernel finds tables itself, by `rows` of rope2d_turn
     bool streams : 1; // turn_streamed_tmpl.h's: out of place alone, to addresses that are multiples of
                       // ROPE2D_STREAM_ALIGNMENT, in whole steps, without a second tensor
     rope2d_turn_fn *turn;

@@ -4,11 +4,20 @@
 // it in registers over a block's steps costs more than it saves. Both take one step after the other, and but
 // for turn->follows are read before either is written: one head is both.
 
+#if FINDS
+// Where a block's cosines and sines begin, in the row of its axis.
+#define ENTRIES(block) (rope2d_row_at(&rows, numbers[(block)->axis]) + (block)->entries)
+#define NEXT_TOKEN     numbers += turn->row_axes;
+#else
+#define ENTRIES(block) (*table++)
+#define NEXT_TOKEN
+#endif
+
 // Every token, block by block.
 #define BLOCKS(ask, turn_step)                                                                               \
     for (uint32_t o = turn->outer; o > 0; o--) {                                                             \
         for (const rope2d_block *block = turn->blocks; block < end; block++) {                               \
-            const float *entries = *table++;                                                                 \
+            const float *entries = ENTRIES(block);                                                           \
             const unsigned char *in = outer_in + block->first;                                               \
             unsigned char *out = outer_out + block->first;                                                   \
             const unsigned char *in_hi = in + block->distance;                                               \
@@ -24,6 +33,7 @@
                 entries += 2 * (PAIRS);                                                                      \
             }                                                                                                \
         }                                                                                                    \
+        NEXT_TOKEN                                                                                           \
         outer_in += turn->in_outer;                                                                          \
         outer_out += turn->out_outer;                                                                        \
     }
@@ -32,7 +42,12 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
     const ptrdiff_t other_in = turn->inner > 1 ? turn->in_inner : 0;
     const ptrdiff_t other_out = turn->inner > 1 ? turn->out_inner : 0;
     const rope2d_block *const end = turn->blocks + turn->block_count;
+#if FINDS
+    const rope2d_rows rows = turn->table;
+    const int32_t *numbers = turn->rows;
+#else
     const float *const *table = turn->tables;
+#endif
     const unsigned char *outer_in = turn->in;
     unsigned char *outer_out = turn->out;
 #if FOLLOWS == HALVES_FOLLOW
@@ -55,13 +70,13 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #elif FOLLOWS == PAIRS_FOLLOW
     // A processor keeps up with one head after the other, each read in order.
     if (ROPE2D_RARELY(turn->follows)) {
-        for (uint32_t o = turn->outer; o > 0; o--, table += turn->block_count) {
+        for (uint32_t o = turn->outer; o > 0; o--) {
             for (uint32_t n = 0; n < turn->inner; n++) {
                 for (uint32_t b = 0; b < turn->block_count; b++) {
                     const rope2d_block *const block = &turn->blocks[b];
                     const unsigned char *in = outer_in + (n > 0 ? other_in : 0) + block->first;
                     unsigned char *out = outer_out + (n > 0 ? other_out : 0) + block->first;
-                    const float *entries = table[b];
+                    const float *entries = ENTRIES(block);
                     for (uint32_t left = block->steps; left > 0; left--) {
                         const ENTRY e0 = SPLIT(entries);
                         rope2d_fetch(in + turn->ahead);
@@ -73,6 +88,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
                     }
                 }
             }
+            NEXT_TOKEN
             outer_in += turn->in_outer;
             outer_out += turn->out_outer;
         }
@@ -89,3 +105,5 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 }
 
 #undef BLOCKS
+#undef ENTRIES
+#undef NEXT_TOKEN

@@ -177,6 +177,8 @@ static void add_long_blocks(rope2d_vector *v, const rope2d_pattern *pattern, uin
             v->blocks[v->block_count++] = (rope2d_block){
                 .first = pattern->lo[i] * element,
                 .distance = (pattern->hi[first] - pattern->lo[first]) * (int32_t)element,
+                .axis = pattern->axis[i],
+                .entries = 2 * i,
             };
         }
         v->blocks[v->block_count - 1].steps++;

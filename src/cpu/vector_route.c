@@ -13,7 +13,7 @@ static uint32_t tables_room(const rope2d_tile *tile) {
     const rope2d_cpu_job *job = tile->job;
     const uint64_t token_bytes = (uint64_t)tile->tensors->heads * job->head_bytes;
     uint32_t room = job->vector->tables;
-    if (job->is_small)
+    if (job->is_small || job->vector->kernel->finds)
         return room;
     room = room < TILE_TABLES ? room : TILE_TABLES;
     while (!tile->by_head && job->ahead.heads == 0 && room > 1 && room * token_bytes > TILE_BYTES)

@@ -17,13 +17,6 @@ typedef struct rope2d_tables {
     rope2d_pair_entry mixed[ROPE2D_MIXED_ENTRIES]; // of all tables
 } rope2d_tables;
 
-// The rows of the table, or of a head's part of it.
-typedef struct rope2d_rows {
-    const float *first;
-    size_t stride; // in fp32
-    uint32_t last;
-} rope2d_rows;
-
 static inline rope2d_rows rope2d_rows_of(const rope2d_cpu_job *job, uint32_t head) {
     const rope2d_positions *positions = job->positions;
     return (rope2d_rows){
@@ -31,10 +24,6 @@ static inline rope2d_rows rope2d_rows_of(const rope2d_cpu_job *job, uint32_t hea
         .stride = 2 * (size_t)positions->table_columns,
         .last = positions->table_rows - 1,
     };
-}
-
-static inline const float *rope2d_row_at(const rope2d_rows *table, int32_t row) {
-    return table->first + ((uint32_t)row < table->last ? (uint32_t)row : table->last) * table->stride;
 }
 
 // Steps that follow one another, one at least. Returns where the next one's pointer goes.

@@ -4,6 +4,18 @@
 // instructions that a processor has in work, and memory waits: so it is little.
 #include "vector_route.h"
 
+// How many tokens turn until one does not, `most` at most.
+static inline uint32_t count_turning(const int32_t *rows, uint32_t axes, uint32_t most) {
+    const int32_t *const end = rows + (size_t)most * axes;
+    int32_t any = 0; // is negative
+    for (const int32_t *row = rows; row < end; row++)
+        any |= *row;
+    uint32_t n = any < 0 ? 0 : most;
+    while (n < most && rope2d_turning_of(rows + (size_t)n * axes, axes) == ROPE2D_TURNS)
+        n++;
+    return n;
+}
+
 // The tables of tokens that follow one another, as many as turn, `most` at most, for all heads. Returns how
 // many. Where rows are not multiplied it is done here, by what is the same for all tokens.
 static inline uint32_t find_tables(const rope2d_cpu_job *job, const int32_t *rows, uint32_t most,
@@ -14,16 +26,14 @@ static inline uint32_t find_tables(const rope2d_cpu_job *job, const int32_t *row
     const rope2d_entries *const steps_end = v->steps + v->step_places;
     const rope2d_entries *const mixed_end = v->mixed + v->mixed_places;
     const rope2d_rows table = rope2d_rows_of(job, 0);
+    const uint32_t tokens = count_turning(rows, axes, most);
     const float **to = t->steps;
     rope2d_pair_entry *together = t->mixed;
-    uint32_t n = 0;
-    if (v->product) {
-        while (n < most && rope2d_turning_of(rows + (size_t)n * axes, axes) == ROPE2D_TURNS)
-            n++;
-        rope2d_tables_find(job, rows, 0, false, n, t);
-        return n;
-    }
-    for (; n < most && rope2d_turning_of(rows, axes) == ROPE2D_TURNS; n++, rows += axes) {
+    if (v->product)
+        rope2d_tables_find(job, rows, 0, false, tokens, t);
+    if (v->product || v->kernel->finds)
+        return tokens;
+    for (uint32_t n = tokens; n > 0; n--, rows += axes) {
         const rope2d_entries *steps = v->steps;
         do {
             const float *from = steps->source == ROPE2D_MIXED
@@ -36,7 +46,7 @@ static inline uint32_t find_tables(const rope2d_cpu_job *job, const int32_t *row
                 together, rope2d_row_at(&table, rows[pairs->source - ROPE2D_FIRST_ROW]) + pairs->at,
                 pairs->count);
     }
-    return n;
+    return tokens;
 }
 
 void rope2d_tile_tokens(rope2d_tile *tile, uint64_t begin, uint64_t end, rope2d_tables *t) {
@@ -49,6 +59,8 @@ void rope2d_tile_tokens(rope2d_tile *tile, uint64_t begin, uint64_t end, rope2d_
     for (rope2d_route *route = tile->routes; route < routes_end; route++) {
         rope2d_route_place(job, route, batch, first, 0);
         route->turn.tables = t->steps;
+        route->turn.row_axes = axes;
+        route->turn.table = rope2d_rows_of(job, 0);
     }
     uint32_t tokens;
     for (; begin < end; begin += tokens, rows += (size_t)tokens * axes) {
@@ -64,6 +76,7 @@ void rope2d_tile_tokens(rope2d_tile *tile, uint64_t begin, uint64_t end, rope2d_
         }
         for (rope2d_route *route = tile->routes; route < routes_end; route++) {
             route->turn.outer = tokens;
+            route->turn.rows = rows;
             if (turns && route->turn_fn)
                 route->turn_fn(&route->turn);
             else if (turns)
