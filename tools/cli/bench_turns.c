@@ -9,7 +9,8 @@
 
 enum { LINE = 64, FLOATS_OF_LINE = LINE / sizeof(float) };
 // Of each tensor as many tokens are staged as fit, so that both and what they come from fit the nearest cache
-// but where a token is larger; at least one.
+// but where a token is larger; at least one. And as many as fit a quarter of that: what is read next is asked
+// for in between.
 enum { STAGE_BYTES = 4096, MOST_TOKEN_BYTES = 24 * 128 * sizeof(float) };
 
 const struct bench_turn_list *bench_turns_here(void) {
@@ -21,26 +22,33 @@ const struct bench_turn_list *bench_turns_here(void) {
 }
 
 static void take(struct bench_turns *turns, int in_place, const struct bench_turn_loop *loop,
-                 bool is_staged) {
+                 uint32_t staged) {
     const int is_half = loop->pairing == ROPE2D_PAIRING_HALF;
     uint32_t *count = &turns->counts[in_place][is_half];
     if (*count < BENCH_CANDIDATES)
-        turns->ways[in_place][is_half][(*count)++] = (struct bench_turn){loop, is_staged};
+        turns->ways[in_place][is_half][(*count)++] = (struct bench_turn){loop, staged};
+}
+
+static uint32_t tokens_in(const struct bench_turns *turns, uint32_t bytes) {
+    return turns->token_bytes <= bytes ? bytes / turns->token_bytes : 1;
 }
 
 static void take_loops(struct bench_turns *turns, const struct bench_case *what) {
     const struct bench_tower *tower = what->tower;
     const struct bench_turn_list *const list = turns->list;
+    const uint32_t many = tokens_in(turns, STAGE_BYTES), few = tokens_in(turns, STAGE_BYTES / 4);
     for (uint32_t i = 0; list && i < list->count; ++i) {
         const struct bench_turn_loop *loop = &list->loops[i];
         if (loop->heads != tower->heads || loop->head_dim != tower->head_dim ||
             loop->element != what->element)
             continue;
-        take(turns, 0, loop, false);
+        take(turns, 0, loop, 0);
         if (loop->store == 0)
-            take(turns, 1, loop, false);
+            take(turns, 1, loop, 0);
         if (loop->store == 0 && turns->token_bytes <= MOST_TOKEN_BYTES)
-            take(turns, 0, loop, true);
+            take(turns, 0, loop, many);
+        if (loop->store == 0 && few < many)
+            take(turns, 0, loop, few);
     }
 }
 
@@ -76,14 +84,16 @@ void bench_turns_destroy(struct bench_turns *turns) {
 }
 
 void bench_turn_name(const struct bench_turn *turn, char *name, size_t size) {
-    snprintf(name, size, "%s%s", turn->loop->name, turn->is_staged ? ", staged" : "");
+    int length = snprintf(name, size, "%s", turn->loop->name);
+    if (turn->staged && length >= 0 && (size_t)length < size)
+        snprintf(name + length, size - (size_t)length, ", staged by %u", turn->staged);
 }
 
 // Of all of the part's tensors.
-static void run_stage(const struct bench_turns *turns, const struct bench_turn_loop *loop,
+static void run_stage(const struct bench_turns *turns, const struct bench_turn *turn,
                       const struct bench_turn_part *all) {
     _Alignas(LINE) unsigned char stage[BENCH_TENSORS][MOST_TOKEN_BYTES];
-    const uint64_t bytes = turns->token_bytes, fitting = STAGE_BYTES / bytes, most = fitting ? fitting : 1;
+    const uint64_t bytes = turns->token_bytes, most = turn->staged;
     for (uint64_t token = all->begin; token < all->end; token += most) {
         const uint64_t count = all->end - token < most ? all->end - token : most;
         struct bench_turn_part part = *all;
@@ -94,7 +104,7 @@ static void run_stage(const struct bench_turns *turns, const struct bench_turn_l
             part.from[t] += token * bytes;
             part.to[t] = stage[t];
         }
-        loop->run(&part);
+        turn->loop->run(&part);
         for (uint32_t t = 0; t < part.tensor_count; ++t)
             turns->list->stream(all->to[t] + token * bytes, stage[t], (size_t)(count * bytes));
     }
@@ -117,8 +127,8 @@ void bench_turns_run(const struct bench_turns *turns, const struct bench_turn *t
     for (uint32_t t = 0; t < BENCH_TENSORS; t += part.tensor_count) {
         part.from[0] = from[t];
         part.to[0] = to[t];
-        if (turn->is_staged)
-            run_stage(turns, turn->loop, &part);
+        if (turn->staged)
+            run_stage(turns, turn, &part);
         else
             turn->loop->run(&part);
     }

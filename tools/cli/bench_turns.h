@@ -48,7 +48,8 @@ const struct bench_turn_list *bench_turns_here(void);
 
 struct bench_turn {
     const struct bench_turn_loop *loop;
-    bool is_staged; // some tokens at a time into the nearest cache, and from there past the others
+    uint32_t
+        staged; // tokens that go at a time into the nearest cache, and from there past the others; 0: none do
 };
 
 // Of a case: ways to turn it, and a grid's rows and table, which a test may fill anew.
