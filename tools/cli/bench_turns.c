@@ -21,12 +21,12 @@ const struct bench_turn_list *bench_turns_here(void) {
     return NULL;
 }
 
-static void take(struct bench_turns *turns, int in_place, const struct bench_turn_loop *loop,
-                 uint32_t staged) {
+static void take(struct bench_turns *turns, int in_place, const struct bench_turn_loop *loop, uint32_t staged,
+                 bool asks) {
     const int is_half = loop->pairing == ROPE2D_PAIRING_HALF;
     uint32_t *count = &turns->counts[in_place][is_half];
     if (*count < BENCH_CANDIDATES)
-        turns->ways[in_place][is_half][(*count)++] = (struct bench_turn){loop, staged};
+        turns->ways[in_place][is_half][(*count)++] = (struct bench_turn){loop, staged, asks};
 }
 
 static uint32_t tokens_in(const struct bench_turns *turns, uint32_t bytes) {
@@ -42,13 +42,17 @@ static void take_loops(struct bench_turns *turns, const struct bench_case *what)
         if (loop->heads != tower->heads || loop->head_dim != tower->head_dim ||
             loop->element != what->element)
             continue;
-        take(turns, 0, loop, 0);
-        if (loop->store == 0)
-            take(turns, 1, loop, 0);
-        if (loop->store == 0 && turns->token_bytes <= MOST_TOKEN_BYTES)
-            take(turns, 0, loop, many);
-        if (loop->store == 0 && few < many)
-            take(turns, 0, loop, few);
+        take(turns, 0, loop, 0, false);
+        if (loop->store > 0)
+            continue;
+        take(turns, 1, loop, 0, false);
+        if (turns->token_bytes <= MOST_TOKEN_BYTES)
+            take(turns, 0, loop, many, false);
+        if (turns->token_bytes <= MOST_TOKEN_BYTES &&
+            tower->heads > 1) // a single head's loops ask themselves
+            take(turns, 0, loop, many, true);
+        if (few < many)
+            take(turns, 0, loop, few, false);
     }
 }
 
@@ -86,7 +90,8 @@ void bench_turns_destroy(struct bench_turns *turns) {
 void bench_turn_name(const struct bench_turn *turn, char *name, size_t size) {
     int length = snprintf(name, size, "%s", turn->loop->name);
     if (turn->staged && length >= 0 && (size_t)length < size)
-        snprintf(name + length, size - (size_t)length, ", staged by %u", turn->staged);
+        snprintf(name + length, size - (size_t)length, ", staged by %u%s", turn->staged,
+                 turn->asks ? ", asking" : "");
 }
 
 // Of all of the part's tensors.
@@ -106,7 +111,8 @@ static void run_stage(const struct bench_turns *turns, const struct bench_turn *
         }
         turn->loop->run(&part);
         for (uint32_t t = 0; t < part.tensor_count; ++t)
-            turns->list->stream(all->to[t] + token * bytes, stage[t], (size_t)(count * bytes));
+            turns->list->stream(all->to[t] + token * bytes, stage[t], (size_t)(count * bytes),
+                                turn->asks ? part.from[t] + count * bytes : NULL);
     }
     turns->list->stream_end();
 }

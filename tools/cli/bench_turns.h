@@ -37,7 +37,8 @@ struct bench_turn_list {
     const struct bench_turn_loop *loops;
     uint32_t count;
     bool (*are_here)(void); // whether this processor has what they need; NULL: there are none
-    void (*stream)(void *to, const void *from, size_t bytes); // whole lines, past the caches
+    // Whole lines, past the caches; and asks for as many that begin `ahead`, unless that is NULL.
+    void (*stream)(void *to, const void *from, size_t bytes, const void *ahead);
     void (*stream_end)(void); // before another thread may see what was streamed
 };
 
@@ -50,6 +51,7 @@ struct bench_turn {
     const struct bench_turn_loop *loop;
     uint32_t
         staged; // tokens that go at a time into the nearest cache, and from there past the others; 0: none do
+    bool asks;  // for the next of them meanwhile
 };
 
 // Of a case: ways to turn it, and a grid's rows and table, which a test may fill anew.

@@ -48,10 +48,12 @@ FN uint64_t place_of(const struct shape *shape, uint64_t token) {
     return token * (uint64_t)(shape->heads * shape->dim * size_of(shape->element));
 }
 
-TARGETED UNSEEN static void stream_out(void *to, const void *from, size_t bytes) {
+TARGETED UNSEEN static void stream_out(void *to, const void *from, size_t bytes, const void *ahead) {
     for (size_t at = 0; at < bytes; at += BENCH_LINE) {
         const float *line = (const float *)from + at / sizeof(float);
         float *out = (float *)to + at / sizeof(float);
+        if (ahead)
+            BENCH_FETCH((const char *)ahead + at);
         _mm256_stream_ps(out, _mm256_load_ps(line));
         _mm256_stream_ps(out + 8, _mm256_load_ps(line + 8));
     }
