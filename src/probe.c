@@ -154,7 +154,7 @@ rope2d_status rope2d_probe_create(rope2d_probe *probe, const rope2d_plan *plan) 
     const uint32_t rows = tokens < PROBE_ROWS ? tokens : PROBE_ROWS;
     *probe = (rope2d_probe){.tokens = tokens, .rows = rows, .heads = PROBE_HEADS};
     // A subnormal product or result costs a processor more than a hundred others.
-    ROPE2D_TRY(create(probe, plan, tokens + tokens / 4 + 2, rows + rows / 4 + 2));
+    ROPE2D_TRY(create(probe, plan, tokens + tokens / 8 + 2, rows + rows / 8 + 2));
     fill_table(probe, plan);
     fill_rows(probe);
     return ROPE2D_OK;
