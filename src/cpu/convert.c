@@ -33,8 +33,6 @@ void rope2d_turn_converted(const rope2d_cpu_job *job, const rope2d_turn *t) {
             for (uint32_t i = 0; i < part.inner; i++, to += t->out_inner)
                 narrow(to, scratch + i * dim, job->plan->out, dim);
         }
-        if (job->vector->kernel->finds)
-            part.rows += t->row_axes;
     }
 }
 

@@ -60,7 +60,7 @@ static bool is_aligned(const rope2d_turn_kernel *kernel, const rope2d_pattern *p
 
 bool rope2d_vector_suits(const rope2d_turn_kernel *kernel, const rope2d_pattern *pattern) {
     if (pattern->pairs == 0 || pattern->pairs > ROPE2D_TURN_MOST_PAIRS || pattern->angles != 1 ||
-        pattern->factors == 1)
+        pattern->factors == 1 || (kernel->finds && (pattern->factors > 0 || pattern->freq_heads > 1)))
         return false;
     for (uint32_t i = 0; i < pattern->pairs;) {
         const uint32_t pairs = run_pairs(pattern, i, kernel->pairing);

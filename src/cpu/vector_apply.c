@@ -59,6 +59,7 @@ static void turn_heads(const rope2d_tile *tile, rope2d_route *routes, uint32_t c
         for (uint32_t i = 0; i < count; i++) {
             rope2d_route *const route = &routes[i];
             route->turn.tables = t->steps;
+            route->turn.rows = rows;
             route->turn.outer = tables;
             rope2d_route_place(job, route, batch, token, first);
             rope2d_route_turn(job, route);

@@ -110,6 +110,8 @@ void rope2d_route_fill(rope2d_route *route, const rope2d_tile *tile, const rope2
     t->blocks = v->blocks;
     t->block_count = v->block_count;
     t->steps = v->step_count;
+    t->row_axes = job->plan->pattern.row_axes;
+    t->table = rope2d_rows_of(job, 0);
     t->second = 0;
     t->in_jump = t->out_jump = 0;
     if (second) {

@@ -59,8 +59,6 @@ void rope2d_tile_tokens(rope2d_tile *tile, uint64_t begin, uint64_t end, rope2d_
     for (rope2d_route *route = tile->routes; route < routes_end; route++) {
         rope2d_route_place(job, route, batch, first, 0);
         route->turn.tables = t->steps;
-        route->turn.row_axes = axes;
-        route->turn.table = rope2d_rows_of(job, 0);
     }
     uint32_t tokens;
     for (; begin < end; begin += tokens, rows += (size_t)tokens * axes) {
