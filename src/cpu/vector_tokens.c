@@ -4,18 +4,6 @@
 // instructions that a processor has in work, and memory waits: so it is little.
 #include "vector_route.h"
 
-// How many tokens turn until one does not, `most` at most.
-static inline uint32_t count_turning(const int32_t *rows, uint32_t axes, uint32_t most) {
-    const int32_t *const end = rows + (size_t)most * axes;
-    int32_t any = 0; // is negative
-    for (const int32_t *row = rows; row < end; row++)
-        any |= *row;
-    uint32_t n = any < 0 ? 0 : most;
-    while (n < most && rope2d_turning_of(rows + (size_t)n * axes, axes) == ROPE2D_TURNS)
-        n++;
-    return n;
-}
-
 // The tables of tokens that follow one another, as many as turn, `most` at most, for all heads. Returns how
 // many. Where rows are not multiplied it is done here, by what is the same for all tokens.
 static inline uint32_t find_tables(const rope2d_cpu_job *job, const int32_t *rows, uint32_t most,
@@ -26,9 +14,11 @@ static inline uint32_t find_tables(const rope2d_cpu_job *job, const int32_t *row
     const rope2d_entries *const steps_end = v->steps + v->step_places;
     const rope2d_entries *const mixed_end = v->mixed + v->mixed_places;
     const rope2d_rows table = rope2d_rows_of(job, 0);
-    const uint32_t tokens = count_turning(rows, axes, most);
     const float **to = t->steps;
     rope2d_pair_entry *together = t->mixed;
+    uint32_t tokens = 0;
+    while (tokens < most && rope2d_turning_of(rows + (size_t)tokens * axes, axes) == ROPE2D_TURNS)
+        tokens++;
     if (v->product)
         rope2d_tables_find(job, rows, 0, false, tokens, t);
     if (v->product || v->kernel->finds)
