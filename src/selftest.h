@@ -7,8 +7,8 @@
 
 #include "internal.h"
 
-// Tokens and rows come in two sets: first those where everything is normal as a binary32, then, about an
-// eighth as many, those with subnormal inputs, products and results.
+// Tokens and rows come in two sets: first those where everything is normal as a binary32, then two and
+// an eighth as many, those with subnormal inputs, products and results.
 typedef struct rope2d_probe {
     rope2d_positions positions; // its backend part is the caller's to make and destroy
     uint32_t tokens;            // of the first set

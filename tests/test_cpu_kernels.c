@@ -155,8 +155,8 @@ static void draw_table(rope2d_positions *positions) {
         if (below(8) == 0)
             positions->table[i] = below(2) ? 1.0f : 0.0f;
     for (uint64_t i = 0; i < positions->row_count; i++)
-        if (below(24) == 0)
-            positions->rows[i] = -1;
+        if (below(24) == 0) // one stays, or is past the table's end
+            positions->rows[i] = below(4) ? -1 : INT32_MAX - (int32_t)below(2);
 }
 
 static bool is_nan(rope2d_element type, const unsigned char *at) {

@@ -44,9 +44,9 @@ typedef struct rope2d_turn {
     const unsigned char *in; // channel 0 of the first head
     unsigned char *out;
     const float *const *tables; // [outer][steps]: (cos, sin) of a step's pairs, or of a block's
-    // A kernel that finds them goes by row numbers. To find the tables of some tokens before they are
-    // turned takes up to a seventh of the time of single heads, in which vectors have no work; where they
-    // have most, with bf16, it is faster all the same.
+    // A kernel that finds tables goes by row numbers. To find those of some tokens first, and then turn them,
+    // takes a tenth to a fifth of the time of single heads, in which vectors have no work; of bf16, which has
+    // most of it for them, it is faster all the same.
     const int32_t *rows; // [outer][row_axes], none negative
     uint32_t row_axes;
     rope2d_rows table;

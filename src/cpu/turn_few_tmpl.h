@@ -68,6 +68,9 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
         return;
     }
 #elif FOLLOWS == PAIRS_FOLLOW
+#if !FINDS
+#error "tables that are given are read once, and here each head reads its own"
+#endif
     // A processor keeps up with one head after the other, each read in order.
     if (ROPE2D_RARELY(turn->follows)) {
         for (uint32_t o = turn->outer; o > 0; o--) {

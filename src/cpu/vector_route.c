@@ -8,7 +8,7 @@
 #define GROUP_HEADS 2
 #define GROUP_BYTES 704 // where these are more; of what takes long to turn, twice as many
 
-// Past the caches few, so that memory does not wait for rows.
+// Past the caches few, so that memory does not wait for rows; but where the kernel finds them.
 static uint32_t tables_room(const rope2d_tile *tile) {
     const rope2d_cpu_job *job = tile->job;
     const uint64_t token_bytes = (uint64_t)tile->tensors->heads * job->head_bytes;

@@ -14,7 +14,7 @@ typedef struct rope2d_route {
     uint32_t heads;          // of the tensor
     bool singly;             // a call for each of them
     rope2d_turn_fn *turn_fn; // NULL: it writes elsewhere, or not all channels, or takes several calls
-    rope2d_turn turn;        // but for its tables and how many
+    rope2d_turn turn;        // but for its tables, row numbers and how many
 } rope2d_route;
 
 // What a task rotates: tensors whose tables are found together.
@@ -37,8 +37,8 @@ void rope2d_route_fill(rope2d_route *route, const rope2d_tile *tile, const rope2
 // Where its first head is.
 void rope2d_route_place(const rope2d_cpu_job *job, rope2d_route *route, uint64_t batch, uint64_t token,
                         uint64_t head);
-// Turns them, whatever `turn_fn` is. turn.tables and turn.outer are there: tokens, or heads with a table of
-// their own.
+// Turns them, whatever `turn_fn` is. turn.tables, turn.rows and turn.outer are there: tokens, or heads with a
+// table of their own.
 void rope2d_route_turn(const rope2d_cpu_job *job, rope2d_route *route);
 
 // Tokens that follow one another in a batch element, numbered [batch][token], of all tensors.

@@ -5,7 +5,8 @@
 #include "vector_route.h"
 
 // The tables of tokens that follow one another, as many as turn, `most` at most, for all heads. Returns how
-// many. Where rows are not multiplied it is done here, by what is the same for all tokens.
+// many. A kernel that finds tables needs to know no more; where rows are not multiplied they are found here,
+// by what is the same for all tokens.
 static inline uint32_t find_tables(const rope2d_cpu_job *job, const int32_t *rows, uint32_t most,
                                    rope2d_tables *t) {
     const rope2d_vector *const v = job->vector;

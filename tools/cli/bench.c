@@ -203,7 +203,8 @@ static int run(int argc, char **argv) {
          "medians;\ndefault 1",
          .text = &words.passes},
         {"again", "N",
-         "then go up to N times over the cases of which rows are\nleft; with --passes at most 9; default 0",
+         "then go up to N times over the cases with rows that miss\ntheir targets and are not explained, "
+         "each time in as many\nseconds as a pass has; N and --passes are at most 9\ntogether; default 0",
          .text = &words.again},
         {"quick", NULL, "one tower, three sizes, f32 and f16, 20 seconds for\neach device",
          .flag = &words.quick},

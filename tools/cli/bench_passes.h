@@ -12,7 +12,7 @@
 // an even number the faster of two). A row that was not equal in one pass is not equal. Returns an exit
 // status.
 int bench_passes_join(const struct bench_results *passes, uint32_t count, struct bench_results *joined);
-// Leaves them empty; what happens once is nobody's then.
+// Leaves them empty. Overheads are not freed: they are whoever's took them.
 void bench_passes_free(struct bench_results *passes, uint32_t count);
 
 #endif

@@ -153,8 +153,11 @@ uint32_t bench_print_targets(const struct bench_results *results) {
     struct bench_target targets[BENCH_MOST_TARGETS];
     uint32_t count = bench_targets(results, targets), missed = 0;
     if (results->passes + results->again > 1)
-        printf("\n%u passes: a row counts with their median, which --json has of each.\n",
-               results->passes + results->again);
+        printf("\n%u passes", results->passes);
+    if (results->again > 0)
+        printf(", and up to %u more over cases with rows that were left", results->again);
+    if (results->passes + results->again > 1)
+        printf(": a row counts with the median of its own, which --json has of each.\n");
     printf("\nOf the rows: those that meet the target, those explained, which miss it but run as fast as "
            "their own "
            "limit (at least\n0.95; of times at most 5 %% more, or of a warm plan, what is left without the "

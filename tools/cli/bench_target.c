@@ -221,6 +221,8 @@ static void judge(const struct bench_results *results, const struct rule *rule, 
 }
 
 bool bench_has_left(const struct bench_machine *machine, const struct bench_group *group) {
+    if (group->what.purpose == BENCH_GROWTH) // it is held against another size, which would not go with it
+        return false;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; ++i) {
         const struct rule *rule = &rules[i];
         struct bench_target target = {.limit = rule->limit};

@@ -9,8 +9,8 @@
 
 enum { LINE = 64, FLOATS_OF_LINE = LINE / sizeof(float) };
 // Of each tensor as many tokens are staged as fit, so that both and what they come from fit the nearest cache
-// but where a token is larger; at least one. And as many as fit a quarter of that: what is read next is asked
-// for in between.
+// but where a token is larger; at least one. And in other ways as many as fit a
+// quarter of that, where these are fewer.
 enum { STAGE_BYTES = 4096, MOST_TOKEN_BYTES = 24 * 128 * sizeof(float) };
 
 const struct bench_turn_list *bench_turns_here(void) {
