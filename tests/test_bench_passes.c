@@ -136,6 +136,9 @@ static void check_left(void) {
         group.what.purpose = cases[i].is_kernel ? BENCH_ONE_KERNEL : BENCH_ASKED;
         CHECK(bench_has_left(&machine, &group) == cases[i].is_left, "case %zu is left", i);
         CHECK(!bench_has_left(&large, &group), "case %zu within the last cache is in no target", i);
+        group.what.purpose = BENCH_GROWTH;
+        CHECK(!bench_has_left(&machine, &group), "case %zu, which growth has, does not go alone", i);
+        group.what.purpose = cases[i].is_kernel ? BENCH_ONE_KERNEL : BENCH_ASKED;
         group.rows[1] = group.rows[0];
         group.rows[0].of[BENCH_SCALE] = 1;
         group.row_count = 2;

@@ -164,12 +164,6 @@ struct bench_group {
     uint32_t row_count;
 };
 
-static inline bool bench_is_same_case(const struct bench_case *a, const struct bench_case *b) {
-    return a->tower == b->tower && a->tokens == b->tokens && a->element == b->element &&
-           a->threads == b->threads && a->in_cache == b->in_cache && a->purpose == b->purpose &&
-           a->kernel == b->kernel;
-}
-
 // And the CPU with as many threads.
 static inline bool bench_is_same_device(const struct bench_group *a, const struct bench_group *b) {
     return strcmp(a->device, b->device) == 0 && a->what.threads == b->what.threads;

@@ -7,10 +7,6 @@
 #include "bench_time.h"
 #include "message.h"
 
-static bool is_same_case(const struct bench_group *a, const struct bench_group *b) {
-    return strcmp(a->device, b->device) == 0 && bench_is_same_case(&a->what, &b->what);
-}
-
 // Which of the times is in the middle; those that are 0 were not measured. `count` where none was.
 static uint32_t middle(const double *seconds, uint32_t count) {
     uint32_t measured = 0;
@@ -88,12 +84,23 @@ static void join_group(const struct bench_group *const *groups, uint32_t count, 
     }
 }
 
-static const struct bench_group *find_group(const struct bench_results *results,
-                                            const struct bench_group *like) {
+static bool is_same_case(const struct bench_case *a, const struct bench_case *b) {
+    return a->tower == b->tower && a->tokens == b->tokens && a->element == b->element &&
+           a->threads == b->threads && a->in_cache == b->in_cache && a->purpose == b->purpose &&
+           a->kernel == b->kernel;
+}
+
+const struct bench_group *bench_find_case(const struct bench_results *results, const char *device,
+                                          const struct bench_case *what) {
     for (size_t i = 0; i < results->group_count; ++i)
-        if (is_same_case(&results->groups[i], like))
+        if (strcmp(results->groups[i].device, device) == 0 && is_same_case(&results->groups[i].what, what))
             return &results->groups[i];
     return NULL;
+}
+
+static const struct bench_group *find_group(const struct bench_results *results,
+                                            const struct bench_group *like) {
+    return bench_find_case(results, like->device, &like->what);
 }
 
 // Behind the last one of its device, whose groups follow one another, whichever pass was their first.

@@ -12,6 +12,9 @@
 // an even number the faster of two). A row that was not equal in one pass is not equal. Returns an exit
 // status.
 int bench_passes_join(const struct bench_results *passes, uint32_t count, struct bench_results *joined);
+// A device's group of that case; NULL: there is none.
+const struct bench_group *bench_find_case(const struct bench_results *results, const char *device,
+                                          const struct bench_case *what);
 // Leaves them empty. Overheads are not freed: they are whoever's took them.
 void bench_passes_free(struct bench_results *passes, uint32_t count);
 

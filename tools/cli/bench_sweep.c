@@ -132,13 +132,8 @@ static int run_case(struct bench_run *run, const struct bench_case *what, size_t
 }
 
 static bool goes_again(const struct bench_run *run, const struct bench_case *what) {
-    const struct bench_results *so_far = run->so_far;
-    for (size_t i = 0; i < so_far->group_count; ++i) {
-        const struct bench_group *group = &so_far->groups[i];
-        if (strcmp(group->device, run->engine.choice->name) == 0 && bench_is_same_case(&group->what, what))
-            return bench_has_left(&so_far->machine, group);
-    }
-    return false;
+    const struct bench_group *group = bench_find_case(run->so_far, run->engine.choice->name, what);
+    return group && bench_has_left(&run->so_far->machine, group);
 }
 
 static void list_cases(const struct bench_run *run, uint32_t threads, struct bench_case_list *list) {
