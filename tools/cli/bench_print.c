@@ -153,7 +153,7 @@ uint32_t bench_print_targets(const struct bench_results *results) {
     struct bench_target targets[BENCH_MOST_TARGETS];
     uint32_t count = bench_targets(results, targets), missed = 0;
     if (results->passes + results->again > 1)
-        printf("\n%u passes", results->passes);
+        printf("\n%u pass%s", results->passes, results->passes > 1 ? "es" : "");
     if (results->again > 0)
         printf(", and up to %u more over cases with rows that were left", results->again);
     if (results->passes + results->again > 1)
