@@ -76,6 +76,13 @@ static float4 r_read_texel(R_MEM uint texel) {
 #define R_BARRIER                  barrier(CLK_LOCAL_MEM_FENCE);
 #define R_FINDS_LATE               (R_IN == R_BF16)
 #define R_TAKES_TWO_HEADS
+#if R_IN == R_OUT && (R_FLAGS & (R_PAIR_AXIS_FLAG | R_FACTORED_FLAG | R_ORDER_FLAG)) == R_PAIR_AXIS_FLAG
+#if R_IN == R_F16
+#define R_PICKS_ROWS
+#elif R_IN == R_BF16
+#define R_RESTORES
+#endif
+#endif
 #define R_TENSOR(k, i)             R_PICK(k, memory->shape + R_TENSORS + (i), R_TENSOR_WORDS)
 #define R_TENSOR_RANGE(k, i)       R_PICK(k, memory->shape + R_RANGE_TENSORS + (i), R_RANGE_TENSOR_WORDS)
 #define R_READ_UNIT(a, b, i)       { a = R_UNIT(2u * (i)); b = R_UNIT(2u * (i) + 1u); }

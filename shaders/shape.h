@@ -106,5 +106,6 @@
 #define R_RUN_AXIS_FLAG    32768u  // of runs of eight, both duos of each turn by the same axis
 #define R_PAIR_AXIS_FLAG   65536u  // both pairs of a duo may turn by axes of their own, by the same otherwise
 #define R_TWO_HEADS_FLAG   131072u // OpenCL: an invocation has two heads that stand side by side
+#define R_ONE_RUN_FLAG     262144u // Vulkan: all units have but one run, of eight, interleaved
 
 #endif

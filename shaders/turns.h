@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What turns the pairs of vector units, for vector.h: their cosines and sines out of the table, and eight
+// What turns the pairs of vector units, for vector.h: where their cosines and sines are in the table, and eight
 // channels turned by them.
 
 // Twice four channels, in words that hold one or two each; of 16-bit elements the first two words count.
@@ -24,6 +24,23 @@ R_FN uint r_pair_entry(uint pair) {
     return R_HAS_FLAG(R_TWO_ANGLES_FLAG) ? 2u * pair : pair;
 }
 
+#ifdef R_PICKS_ROWS
+// The rows of all axes are read, whose number is not known, and one is taken: an address for each pair takes NVIDIA's
+// compiler more than the 40 registers with which three quarters of a processor's lanes have room.
+R_FN r_duo r_find_duo(R_MEM uint row_at, uint axis, uint pair, bool passes) {
+    uint last = R_SHAPE(R_ROW_AXES) - 1u;
+    int4 rows = (int4)(R_ROW(row_at), R_ROW(row_at + min(1u, last)), R_ROW(row_at + min(2u, last)), R_ROW(row_at + last));
+    uint4 at = min(as_uint4(rows), (uint4)(R_SHAPE(R_TABLE_ROWS) - 1u)) * (R_SHAPE(R_TABLE_ROW_STRIDE) >> 1);
+    uint4 signs = as_uint4(rows) >> 31 << (uint4)(0u, 1u, 2u, 3u);
+    uint keeps = signs.x | signs.y | signs.z | signs.w;
+    at.x = axis & 1u ? at.y : at.x;
+    at.z = axis & 1u ? at.w : at.z;
+    r_duo duo;
+    duo.two = (axis & 2u ? at.z : at.x) + (r_pair_entry(pair) >> 1);
+    duo.keep = passes || (keeps >> axis & 1u) != 0u;
+    return duo;
+}
+#else
 R_FN r_duo r_find_duo(R_MEM uint row_at, uint axis, uint pair, bool passes) {
     r_duo duo;
     int row = R_ROW(row_at + axis);
@@ -39,6 +56,69 @@ R_FN r_duo r_find_duo(R_MEM uint row_at, uint axis, uint pair, bool passes) {
     duo.two = entry >> 1;
     duo.keep = passes || row < 0;
     return duo;
+}
+#endif
+
+// The duos of a lane's unit at a token. No struct in a struct: Rusticl keeps such in memory.
+R_STRUCT(r_duos) {
+    uint two0, two1, two2, two3;
+    bool keep0, keep1, keep2, keep3;
+};
+
+// Each by an axis of its own.
+R_FN r_duos r_find_four(R_MEM r_lane lane, uint axes, uint row_at) {
+    bool eight = R_HAS_FLAG(R_EIGHT_FLAG);
+    r_duo d0 = r_find_duo(R_M row_at, R_UNIT_AXIS(axes, 0u), lane.a_pair, lane.passes);
+    r_duo d1 =
+        r_find_duo(R_M row_at, R_UNIT_AXIS(axes, 1u), eight ? lane.a_pair + 2u : lane.b_pair, lane.passes);
+    r_duo d2 = d0, d3 = d1;
+    if (eight) {
+        d2 = r_find_duo(R_M row_at, R_UNIT_AXIS(axes, 2u), lane.b_pair, lane.passes);
+        d3 = r_find_duo(R_M row_at, R_UNIT_AXIS(axes, 3u), lane.b_pair + 2u, lane.passes);
+    }
+    r_duos duos;
+    duos.two0 = d0.two;
+    duos.two1 = d1.two;
+    duos.two2 = d2.two;
+    duos.two3 = d3.two;
+    duos.keep0 = d0.keep;
+    duos.keep1 = d1.keep;
+    duos.keep2 = d2.keep;
+    duos.keep3 = d3.keep;
+    return duos;
+}
+
+R_FN r_duos r_find_duos(R_MEM r_lane lane, uint row_at) {
+    r_duos duos;
+    if (R_HAS_FLAG(R_ONE_AXIS_FLAG | R_RUN_AXIS_FLAG)) {
+        r_duo d0 = r_find_duo(R_M row_at, lane.axis, lane.a_pair, lane.passes);
+        duos.two0 = d0.two;
+        duos.two1 = d0.two + r_pair_entry(1u);
+        duos.two2 = d0.two + lane.b_twos;
+        duos.keep0 = d0.keep;
+        duos.keep2 = d0.keep;
+        if (!R_HAS_FLAG(R_ONE_AXIS_FLAG)) {
+            r_duo d2 = r_find_duo(R_M row_at, R_UNIT_AXIS(lane.word, 2u), lane.b_pair, lane.passes);
+            duos.two2 = d2.two;
+            duos.keep2 = d2.keep;
+        } else if (!R_HAS_FLAG(R_EIGHT_FLAG)) {
+            duos.two1 = duos.two2;
+        }
+        duos.two3 = duos.two2 + r_pair_entry(1u);
+        duos.keep1 = duos.keep0;
+        duos.keep3 = duos.keep2;
+    } else {
+        duos = r_find_four(R_M lane, lane.word, row_at);
+    }
+    return duos;
+}
+
+// What the second pairs of duos have, where they turn by axes of their own.
+R_FN r_duos r_find_odds(R_MEM r_lane lane, r_duos duos, uint row_at) {
+    r_duos odds = duos;
+    if (R_HAS_FLAG(R_PAIR_AXIS_FLAG))
+        odds = r_find_four(R_M lane, lane.pairs, row_at);
+    return odds;
 }
 
 R_FN r_float4 r_multiply_two(r_float4 a, r_float4 b) {
@@ -94,6 +174,14 @@ R_FN r_float4 r_find_two(R_MEM uint row_at, uint two, uint head) {
         }                                                                                                    \
     }
 
+// What turns them.
+#define R_FIND_TURNS(t0, t1, duos, odds)                                                                     \
+    r_turns t0;                                                                                              \
+    R_READ_TURNS(t0, duos, odds, 0, 1)                                                                       \
+    r_turns t1 = t0;                                                                                         \
+    if (R_HAS_FLAG(R_EIGHT_FLAG))                                                                            \
+    R_READ_TURNS(t1, duos, odds, 2, 3)
+
 #include "words.h"
 
 // Numbers that do not rotate keep their bits, and are converted where the type changes.
@@ -113,6 +201,7 @@ R_FN r_uint4 r_finish_four(bool keep0, bool keep1, bool keep2, bool keep3, r_uin
         done = r_narrow_four(R_FLOATS_FROM_BITS(bits));
         if (R_IN == R_F32) {
             done = R_SELECT4(keep0, keep1, keep2, keep3, words, done);
+#ifndef R_RESTORES
         } else if (R_HAS_FLAG(R_PAIR_AXIS_FLAG)) {
             uint first = (keep0 ? 0xffffu : 0u) | (keep1 ? 0xffff0000u : 0u);
             uint second = (keep2 ? 0xffffu : 0u) | (keep3 ? 0xffff0000u : 0u);
@@ -120,6 +209,7 @@ R_FN r_uint4 r_finish_four(bool keep0, bool keep1, bool keep2, bool keep3, r_uin
             done.y = (words.y & second) | (done.y & ~second);
         } else {
             done = R_SELECT4(keep0, keep2, keep2, keep2, words, done);
+#endif
         }
     }
     return done;
@@ -149,3 +239,28 @@ R_FN r_run r_turn_eight(r_turns t, bool keep0, bool keep1, bool keep2, bool keep
     }
     return turned;
 }
+
+#ifdef R_RESTORES
+#define R_KEEPS(duos)     ((duos).keep0 || (duos).keep1 || (duos).keep2 || (duos).keep3)
+#define R_KEEP_MASK(duos) (-(uint4)((duos).keep0, (duos).keep1, (duos).keep2, (duos).keep3))
+
+// OpenCL C alone. Puts back what keeps its bits, from memory once more, which no compiler may know: what it kept
+// of it would be in registers all the while.
+R_FN void r_restore(R_MEM uint k, r_lane lane, uint in_run, uint row_at, uint4 *a, uint4 *b) {
+    uint nothing = R_RANGE(R_TOKENS) == 0u;
+    r_duos duos = r_find_four(R_M lane, lane.word, row_at + nothing);
+    r_duos odds = r_find_four(R_M lane, lane.pairs, row_at + nothing);
+    uint4 even = R_KEEP_MASK(duos);
+    uint4 odd = R_KEEP_MASK(odds);
+    uint4 a_mask = bitselect(odd, even, (uint4)0xffffu);
+    uint4 b_mask = a_mask;
+    if (R_HAS_FLAG(R_INTERLEAVED_FLAG)) {
+        a_mask = (uint4)(even.x, odd.x, even.y, odd.y);
+        b_mask = R_HAS_FLAG(R_EIGHT_FLAG) ? (uint4)(even.z, odd.z, even.w, odd.w) : a_mask.zwzw;
+    }
+    in_run += nothing;
+    *a = bitselect(*a, r_load_run(R_M k, in_run + lane.a_run), a_mask);
+    if (R_HAS_B(lane))
+        *b = bitselect(*b, r_load_run(R_M k, in_run + lane.b_run), b_mask);
+}
+#endif

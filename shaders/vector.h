@@ -24,6 +24,7 @@
 //   R_FINDS_LATE               what a lane finds behind the barrier is behind a branch, too, which keeps compilers from
 //                              moving it up; measured on NVIDIA's, type by type
 //   R_TAKES_TWO_HEADS          defined where R_TWO_HEADS_FLAG is known
+//   R_PICKS_ROWS R_RESTORES    may be defined, in OpenCL C, where pairs turn by axes of their own: see turns.h
 //   R_TENSOR(k, i) R_TENSOR_RANGE(k, i)   words of tensor k
 //   R_READ_UNIT(a, b, i)       sets a and b to the two words of vector unit i
 //   R_STRUCT(name)             how a struct's declaration begins
@@ -41,8 +42,6 @@ R_FN uint r_divide(uint n, uint magic, uint shifts) {
     return (high + ((n - high) >> (shifts & 1u))) >> ((shifts >> 1) & 31u);
 }
 
-#include "turns.h"
-
 // What a lane knows before it comes to a token: its unit and its first head.
 R_STRUCT(r_lane) {
     uint word, pairs, a_run, b_run, a_pair, b_pair;
@@ -51,6 +50,13 @@ R_STRUCT(r_lane) {
     bool passes;
     uint head;
 };
+
+// With one run the lane loads and stores no other: what it stored must not be loaded again. (Where all units have but
+// one, compilers leave out what turns the other.)
+#define R_HAS_B(lane)                                                                                        \
+    (!R_HAS_FLAG(R_ONE_RUN_FLAG) && (!R_HAS_FLAG(R_LONE_FLAG) || (lane).a_run != (lane).b_run))
+
+#include "turns.h"
 
 R_FN r_lane r_find_lane(R_MEM uint unit, uint head) {
     r_lane lane;
@@ -85,79 +91,6 @@ R_FN r_heads r_find_heads(R_MEM uint k, uint batch, uint token, uint head) {
     heads.end = R_TENSOR(k, R_HEADS);
     return heads;
 }
-
-// The duos of a lane's unit at a token. No struct in a struct: Rusticl keeps such in memory.
-R_STRUCT(r_duos) {
-    uint two0, two1, two2, two3;
-    bool keep0, keep1, keep2, keep3;
-};
-
-// Each by an axis of its own.
-R_FN r_duos r_find_four(R_MEM r_lane lane, uint axes, uint row_at) {
-    bool eight = R_HAS_FLAG(R_EIGHT_FLAG);
-    r_duo d0 = r_find_duo(R_M row_at, R_UNIT_AXIS(axes, 0u), lane.a_pair, lane.passes);
-    r_duo d1 =
-        r_find_duo(R_M row_at, R_UNIT_AXIS(axes, 1u), eight ? lane.a_pair + 2u : lane.b_pair, lane.passes);
-    r_duo d2 = d0, d3 = d1;
-    if (eight) {
-        d2 = r_find_duo(R_M row_at, R_UNIT_AXIS(axes, 2u), lane.b_pair, lane.passes);
-        d3 = r_find_duo(R_M row_at, R_UNIT_AXIS(axes, 3u), lane.b_pair + 2u, lane.passes);
-    }
-    r_duos duos;
-    duos.two0 = d0.two;
-    duos.two1 = d1.two;
-    duos.two2 = d2.two;
-    duos.two3 = d3.two;
-    duos.keep0 = d0.keep;
-    duos.keep1 = d1.keep;
-    duos.keep2 = d2.keep;
-    duos.keep3 = d3.keep;
-    return duos;
-}
-
-R_FN r_duos r_find_duos(R_MEM r_lane lane, uint row_at) {
-    r_duos duos;
-    if (R_HAS_FLAG(R_ONE_AXIS_FLAG | R_RUN_AXIS_FLAG)) {
-        r_duo d0 = r_find_duo(R_M row_at, lane.axis, lane.a_pair, lane.passes);
-        duos.two0 = d0.two;
-        duos.two1 = d0.two + r_pair_entry(1u);
-        duos.two2 = d0.two + lane.b_twos;
-        duos.keep0 = d0.keep;
-        duos.keep2 = d0.keep;
-        if (!R_HAS_FLAG(R_ONE_AXIS_FLAG)) {
-            r_duo d2 = r_find_duo(R_M row_at, R_UNIT_AXIS(lane.word, 2u), lane.b_pair, lane.passes);
-            duos.two2 = d2.two;
-            duos.keep2 = d2.keep;
-        } else if (!R_HAS_FLAG(R_EIGHT_FLAG)) {
-            duos.two1 = duos.two2;
-        }
-        duos.two3 = duos.two2 + r_pair_entry(1u);
-        duos.keep1 = duos.keep0;
-        duos.keep3 = duos.keep2;
-    } else {
-        duos = r_find_four(R_M lane, lane.word, row_at);
-    }
-    return duos;
-}
-
-// What the second pairs of duos have, where they turn by axes of their own.
-R_FN r_duos r_find_odds(R_MEM r_lane lane, r_duos duos, uint row_at) {
-    r_duos odds = duos;
-    if (R_HAS_FLAG(R_PAIR_AXIS_FLAG))
-        odds = r_find_four(R_M lane, lane.pairs, row_at);
-    return odds;
-}
-
-// What turns them.
-#define R_FIND_TURNS(t0, t1, duos, odds)                                                                     \
-    r_turns t0;                                                                                              \
-    R_READ_TURNS(t0, duos, odds, 0, 1)                                                                       \
-    r_turns t1 = t0;                                                                                         \
-    if (R_HAS_FLAG(R_EIGHT_FLAG))                                                                            \
-    R_READ_TURNS(t1, duos, odds, 2, 3)
-
-// With one run the lane loads and stores no other: what it stored must not be loaded again.
-#define R_HAS_B(lane) (!R_HAS_FLAG(R_LONE_FLAG) || (lane).a_run != (lane).b_run)
 
 // A unit's channels of one head: loaded, turned and stored. Of a run of eight the second four are in its last
 // two words, or, with `two` loads to a run, in four of their own. Macros: SwiftShader moves what functions
@@ -246,10 +179,17 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, r_heads heads, uint row_at, 
     if (goes_on) {
         r_duos duos = r_find_duos(R_M lane, row_at);
         r_duos odds = r_find_odds(R_M lane, duos, row_at);
+#ifdef R_RESTORES
+        bool keeps = R_KEEPS(duos) || R_KEEPS(odds);
+#endif
         uint head = lane.head;
         R_FIND_TURNS(t0, t1, duos, odds)
         R_TURN_HEAD(false, a, a2, b, b2, duos, odds, t0, t1)
         if (is_there) {
+#ifdef R_RESTORES
+            if (keeps)
+                r_restore(R_M k, lane, heads.in_run, row_at, &a, &b);
+#endif
             R_STORE_HEAD(false, a, a2, b, b2, k, lane, heads.out_run)
         }
 #ifdef R_TAKES_TWO_HEADS
@@ -260,6 +200,10 @@ R_FN void r_vector_token(R_MEM uint k, r_lane lane, r_heads heads, uint row_at, 
             a = next_a;
             b = next_b;
             R_TURN_HEAD(false, a, a2, b, b2, duos, odds, t0, t1)
+#ifdef R_RESTORES
+            if (keeps)
+                r_restore(R_M k, lane, heads.in_run + heads.in_step, row_at, &a, &b);
+#endif
             R_STORE_HEAD(false, a, a2, b, b2, k, lane, heads.out_run + heads.out_step)
         }
 #endif

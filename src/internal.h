@@ -105,8 +105,16 @@ typedef struct rope2d_units {
     uint32_t flags; // of a kernel, R_..._FLAG
 } rope2d_units;
 
-// Vector units: runs of four channels or of eight; of the near ones an interleaved unit has two side by side.
-enum { ROPE2D_FOURS, ROPE2D_EIGHTS, ROPE2D_NEAR_EIGHTS, ROPE2D_NEAR_FOURS, ROPE2D_VECTOR_KINDS };
+// Vector units: runs of four channels or of eight; of the near ones an interleaved unit has two side by side, of
+// the lone ones one, where two would leave one over.
+typedef enum rope2d_vector_kind {
+    ROPE2D_FOURS,
+    ROPE2D_EIGHTS,
+    ROPE2D_NEAR_EIGHTS,
+    ROPE2D_NEAR_FOURS,
+    ROPE2D_LONE_EIGHTS,
+    ROPE2D_VECTOR_KINDS
+} rope2d_vector_kind;
 
 // What a kernel depends on: the structure of a spec, without its numbers.
 typedef struct rope2d_pattern {
@@ -160,6 +168,7 @@ struct rope2d_device {
     rope2d_device_info info; // filled by the backend
     bool has_near_runs;      // runs of four lie side by side, too: lavapipe's
     bool has_long_runs;      // f32 is turned in runs of eight, too: SwiftShader's
+    bool has_lone_runs;      // runs of eight may be alone in their units: those of Vulkan's GPUs
     const struct rope2d_backend_ops *ops;
     void *impl;
     struct rope2d_kernel_list *kernels;          // that plans share; kernels.c

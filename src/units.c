@@ -83,9 +83,8 @@ rope2d_status rope2d_units_create(rope2d_pattern *pattern, const rope2d_host *ho
     fill_units(&pattern->single, pattern, rotated, 1);
     pattern->single.flags = rope2d_pattern_flags(pattern);
     for (uint32_t i = 0; i < ROPE2D_VECTOR_KINDS; i++)
-        ROPE2D_TRY(rope2d_vector_units_create(&pattern->vector[i], pattern, rotated,
-                                              i == ROPE2D_FOURS || i == ROPE2D_NEAR_FOURS ? 4 : 8,
-                                              i >= ROPE2D_NEAR_EIGHTS, host));
+        ROPE2D_TRY(
+            rope2d_vector_units_create(&pattern->vector[i], pattern, rotated, (rope2d_vector_kind)i, host));
     if (!wide_covers(pattern, rotated))
         return ROPE2D_OK;
     ROPE2D_TRY(allocate_units(&pattern->wide, units / 4, pattern->pairs / 4, host));

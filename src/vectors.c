@@ -8,12 +8,15 @@
 
 #include <string.h>
 
+#define MOST_LONE 32u // units with a run each
+
 typedef struct shape {
     const rope2d_pattern *pattern;
     const uint8_t *rotated; // [head_dim]
     uint32_t run;           // channels: 4 or 8
     bool interleaved;
     bool beside;
+    bool lone; // a run to a unit
     uint32_t pair_runs;
     uint32_t passing_runs;
 } shape;
@@ -69,7 +72,7 @@ static void write_pairs(uint32_t *words, const shape *s, uint32_t a_pair, uint32
 
 // A unit takes its first run from one half of all runs and its second from the other, so that each half is
 // read in the order of its bytes; or, where asked for, interleaved ones side by side, which mostly one axis
-// turns. Of an odd number of runs one is alone.
+// turns. Of an odd number of runs one is alone, or, where asked for, each.
 static void fill_pairs(const shape *s, uint32_t *words, uint32_t units) {
     const rope2d_pattern *pattern = s->pattern;
     for (uint32_t unit = 0; unit < units; unit++) {
@@ -77,7 +80,7 @@ static void fill_pairs(const shape *s, uint32_t *words, uint32_t units) {
         uint32_t b_pair = a_pair + s->run / 2;
         if (s->interleaved) {
             const uint32_t a_run = s->beside ? 2 * unit : unit;
-            const uint32_t b_run = a_run + (s->beside ? 1 : units);
+            const uint32_t b_run = a_run + (s->lone ? 0 : s->beside ? 1 : units);
             a_pair = a_run * run_pairs(s);
             b_pair = (b_run < s->pair_runs ? b_run : a_run) * run_pairs(s);
             write_unit(words + 2 * unit, pattern->lo[a_pair], pattern->lo[b_pair]);
@@ -108,7 +111,7 @@ static uint32_t find_flags(const shape *s, const rope2d_units *units) {
     for (uint32_t unit = 0; unit < units->count; unit++) {
         const uint32_t word = units->words[2 * unit];
         if (R_UNIT_LO(word) == R_UNIT_HI(word))
-            flags |= R_LONE_FLAG;
+            flags |= s->lone ? R_ONE_RUN_FLAG : R_LONE_FLAG;
         for (uint32_t i = 0; i < s->run / 2 && unit < units->pairs; i++) {
             if (R_UNIT_AXIS(units->words[2 * unit + 1], i) != R_UNIT_AXIS(word, i))
                 flags |= R_PAIR_AXIS_FLAG;
@@ -122,16 +125,24 @@ static uint32_t find_flags(const shape *s, const rope2d_units *units) {
 }
 
 rope2d_status rope2d_vector_units_create(rope2d_units *units, const rope2d_pattern *pattern,
-                                         const uint8_t *rotated, uint32_t run, bool beside,
+                                         const uint8_t *rotated, rope2d_vector_kind kind,
                                          const rope2d_host *host) {
-    shape s = {.pattern = pattern, .rotated = rotated, .run = run, .beside = beside};
+    shape s = {.pattern = pattern, .rotated = rotated};
+    s.run = kind == ROPE2D_FOURS || kind == ROPE2D_NEAR_FOURS ? 4 : 8;
+    s.beside = kind == ROPE2D_NEAR_EIGHTS || kind == ROPE2D_NEAR_FOURS;
+    s.lone = kind == ROPE2D_LONE_EIGHTS;
     if (!measure(&s))
         return ROPE2D_OK;
-    const uint32_t pairs = s.interleaved ? (s.pair_runs + 1) / 2 : s.pair_runs;
+    const uint32_t unit_runs = s.lone ? 1 : 2;
+    const uint32_t pairs = s.interleaved ? (s.pair_runs + unit_runs - 1) / unit_runs : s.pair_runs;
     // Of four they are for lanes that together have what comes next: measured where these are whole groups.
-    if (beside && run == 4 && (!s.interleaved || pairs % R_LANES_TOGETHER != 0))
+    if (kind == ROPE2D_NEAR_FOURS && (!s.interleaved || pairs % R_LANES_TOGETHER != 0))
         return ROPE2D_OK;
-    const uint32_t passing = (s.passing_runs + 1) / 2;
+    const uint32_t passing = (s.passing_runs + unit_runs - 1) / unit_runs;
+    // In the place of units of which one has half as many channels as the others; where these are many, that
+    // is little.
+    if (s.lone && (!s.interleaved || pairs % 2 == 0 || pairs + passing > MOST_LONE))
+        return ROPE2D_OK;
     units->words = rope2d_allocate(host, pairs + passing, 2 * sizeof(*units->words));
     if (units->words == NULL)
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "no memory for %u units of spec",
@@ -150,6 +161,9 @@ const rope2d_units *rope2d_plan_vectors(const rope2d_plan *plan) {
     uint32_t kind = is_one && plan->device->has_near_runs ? ROPE2D_NEAR_FOURS : ROPE2D_FOURS;
     if (halves || (is_one && plan->device->has_long_runs))
         kind = plan->device->has_long_runs ? ROPE2D_NEAR_EIGHTS : ROPE2D_EIGHTS;
+    if (kind == ROPE2D_EIGHTS && plan->device->has_lone_runs &&
+        plan->pattern.vector[ROPE2D_LONE_EIGHTS].count > 0)
+        kind = ROPE2D_LONE_EIGHTS;
     return &plan->pattern.vector[plan->pattern.vector[kind].count > 0 ? kind : ROPE2D_FOURS];
 }
 

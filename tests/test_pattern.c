@@ -273,8 +273,9 @@ static void test_axes_in_a_unit(void) {
               units_cover(&pattern, &pattern.wide, 4),
           "a unit knows the axis of each of its pairs");
     for (uint32_t i = 0; i < ROPE2D_VECTOR_KINDS; i++)
-        CHECK(i == ROPE2D_NEAR_FOURS ? pattern.vector[i].count == 0
-                                     : duos_have_axes(&pattern, &pattern.vector[i], i > ROPE2D_FOURS ? 2 : 1),
+        CHECK(i == ROPE2D_NEAR_FOURS || i == ROPE2D_LONE_EIGHTS
+                  ? pattern.vector[i].count == 0
+                  : duos_have_axes(&pattern, &pattern.vector[i], i > ROPE2D_FOURS ? 2 : 1),
               "vector units %u know the axes of their duos' pairs", i);
     rope2d_pattern_destroy(&pattern, &fake.device.host);
 }
@@ -316,6 +317,52 @@ static void test_near_runs(void) {
     CHECK(fake.live == 0 && fake.faults == 0, "patterns of long heads release what they took");
 }
 
+// Of interleaved runs of eight, where two to a unit would leave one alone.
+static void test_lone_runs(void) {
+    static float freqs[2][44];
+    struct fake_device fake;
+    fake_device_init(&fake);
+    for (int pair = 0; pair < 44; pair++)
+        freqs[pair / 22][pair] = 1;
+    rope2d_spec spec = good_spec();
+    spec.pairing = ROPE2D_PAIRING_INTERLEAVED;
+    spec.head_dim = 104; // two runs pass
+    spec.rotary_begin = 8;
+    spec.rotary_dim = 88;
+    spec.axes = 2;
+    spec.freqs = freqs[0];
+    rope2d_pattern pattern, other;
+    bool good = rope2d_pattern_create(&pattern, &spec, &fake.device.host) == ROPE2D_OK;
+    const rope2d_units *lone = &pattern.vector[ROPE2D_LONE_EIGHTS];
+    good = CHECK(good && lone->count == 13 && lone->pairs == 11 && (lone->flags & R_ONE_RUN_FLAG) != 0 &&
+                     (lone->flags & R_LONE_FLAG) == 0 && pattern.vector[ROPE2D_EIGHTS].count == 7,
+                 "eleven runs that turn and two that pass");
+    for (uint32_t unit = 0; good && unit < lone->count; unit++) {
+        const uint32_t *words = lone->words + 2 * unit;
+        const uint32_t begin = unit < 11 ? 8 * (unit + 1) : unit == 11 ? 0 : 96;
+        CHECK(R_UNIT_LO(words[0]) == begin && R_UNIT_HI(words[0]) == begin &&
+                  (unit > 10 ||
+                   (R_UNIT_LO(words[1]) == 4 * unit && R_UNIT_AXIS(words[0], 0) == (4 * unit >= 22) &&
+                    R_UNIT_AXIS(words[0], 1) == (4 * unit + 2 >= 22))),
+              "unit %u has one run", unit);
+    }
+    spec.head_dim = 96;
+    spec.rotary_begin = 0;
+    spec.rotary_dim = 80;
+    CHECK(rope2d_pattern_create(&other, &spec, &fake.device.host) == ROPE2D_OK &&
+              other.vector[ROPE2D_EIGHTS].count == 6 && other.vector[ROPE2D_LONE_EIGHTS].count == 0,
+          "ten runs are five units of two");
+    rope2d_pattern_destroy(&other, &fake.device.host);
+    spec.head_dim = 288;
+    spec.rotary_dim = 88;
+    CHECK(rope2d_pattern_create(&other, &spec, &fake.device.host) == ROPE2D_OK &&
+              other.vector[ROPE2D_EIGHTS].count == 19 && other.vector[ROPE2D_LONE_EIGHTS].count == 0,
+          "of 36 runs one alone is little");
+    rope2d_pattern_destroy(&pattern, &fake.device.host);
+    rope2d_pattern_destroy(&other, &fake.device.host);
+    CHECK(fake.live == 0 && fake.faults == 0, "patterns with lone runs release what they took");
+}
+
 static void test_memory(void) {
     struct fake_device fake;
     fake_device_init(&fake);
@@ -344,6 +391,7 @@ int main(void) {
     test_axial();
     test_axes_in_a_unit();
     test_near_runs();
+    test_lone_runs();
     test_memory();
     return check_finish();
 }

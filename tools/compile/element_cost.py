@@ -2,15 +2,15 @@
 """What one element costs in a kernel's machine code, as a lane sees it: a vector unit of one head, or a single pair."""
 import re
 
-from kernels import EIGHT, TWO_HEADS
+from kernels import EIGHT, ONE_RUN, TWO_HEADS
 from machine_code import INTEL_LINE, strip
 
 KINDS = ("products and sums", "choices", "loads and stores", "other of vectors", "scalar")
 
 
-def elements(kernel, more=0):
-    """Of a lane: 16 bytes of lo and of hi, or one pair; runs of eight, or what the flags `more` say, make it twice as much."""
-    return 2 if not kernel.vector else 16 if kernel.flags & (EIGHT | more) else 8
+def elements(kernel, more=0, fewer=0):
+    """Of a lane: 16 bytes of lo and of hi, or one pair; runs of eight, or what the flags `more` say, make it twice as much, but not with `fewer`."""
+    return 2 if not kernel.vector else 16 if kernel.flags & (EIGHT | more) and not kernel.flags & fewer else 8
 
 
 LABEL = re.compile(r"\s*(BB\d+):").match
@@ -30,7 +30,7 @@ def amd_executed(code, slots):
 def amd(found, kernel):
     """Instructions, inverse throughput and latency, the driver's estimates of cycles, for one element."""
     executed = len(amd_executed(found["code"], kernel.slots)) if kernel.vector else found["Instructions"]
-    return [value / elements(kernel) for value in (executed, found["Inverse Throughput"], found["Latency"])]
+    return [value / elements(kernel, fewer=ONE_RUN) for value in (executed, found["Inverse Throughput"], found["Latency"])]
 
 
 def amd_parts(found, kernel):
@@ -39,7 +39,7 @@ def amd_parts(found, kernel):
     patterns = (r"v_(mul|add|sub|mad|mac)\w*_f32", r"v_cndmask", r"buffer_(load|store)|image_", r"v_")
     counts = [sum(bool(re.match(pattern, name)) for name in names) for pattern in patterns]
     counts[3] -= counts[0] + counts[1]
-    return [count / elements(kernel) for count in counts + [len(names) - sum(counts)]]
+    return [count / elements(kernel, fewer=ONE_RUN) for count in counts + [len(names) - sum(counts)]]
 
 
 def intel(listing, kernel):
