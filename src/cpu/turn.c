@@ -14,7 +14,6 @@ static const struct {
     LIST(rope2d_turn_few_avx512),
     LIST(rope2d_turn_bf16_avx512),
     LIST(rope2d_turn_avx512),
-    LIST(rope2d_turn_f16_avx512),
     LIST(rope2d_turn_few_avx2),
     LIST(rope2d_turn_whole_avx2),
     LIST(rope2d_turn_streamed_avx2),

@@ -14,7 +14,7 @@
 #define BLOCK_STEPS    8
 #define WORD_STEPS     6
 #define HALF_STEPS     4
-#define EVEN_ODD_STEPS 3
+#define EVEN_ODD_STEPS 4
 #define HAS_SHARED     1
 
 typedef struct half_entries {
