@@ -244,8 +244,8 @@ R_FN r_run r_turn_eight(r_turns t, bool keep0, bool keep1, bool keep2, bool keep
 #define R_KEEPS(duos)     ((duos).keep0 || (duos).keep1 || (duos).keep2 || (duos).keep3)
 #define R_KEEP_MASK(duos) (-(uint4)((duos).keep0, (duos).keep1, (duos).keep2, (duos).keep3))
 
-// OpenCL C alone. Puts back what keeps its bits, from memory once more, which no compiler may know: what it kept
-// of it would be in registers all the while.
+// OpenCL C alone. Puts back what keeps its bits, from memory once more, by numbers that compilers do not see to be
+// the same: what they kept of it would be in registers all the while.
 R_FN void r_restore(R_MEM uint k, r_lane lane, uint in_run, uint row_at, uint4 *a, uint4 *b) {
     uint nothing = R_RANGE(R_TOKENS) == 0u;
     r_duos duos = r_find_four(R_M lane, lane.word, row_at + nothing);

@@ -141,7 +141,7 @@ rope2d_status rope2d_vector_units_create(rope2d_units *units, const rope2d_patte
     const uint32_t passing = (s.passing_runs + unit_runs - 1) / unit_runs;
     // In the place of units of which one has half as many channels as the others; where these are many, that
     // is little.
-    if (s.lone && (!s.interleaved || pairs % 2 == 0 || pairs + passing > MOST_LONE))
+    if (s.lone && (!s.interleaved || pairs % 2 == 0 || passing > pairs || pairs + passing > MOST_LONE))
         return ROPE2D_OK;
     units->words = rope2d_allocate(host, pairs + passing, 2 * sizeof(*units->words));
     if (units->words == NULL)
