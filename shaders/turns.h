@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What turns the pairs of vector units, for vector.h: where their cosines and sines are in the table, and eight
-// channels turned by them.
+// What turns the pairs of vector units, for vector.h: where their cosines and sines are in the table, and
+// eight channels turned by them.
 
 // Twice four channels, in words that hold one or two each; of 16-bit elements the first two words count.
 R_STRUCT(r_run) {
@@ -25,11 +25,12 @@ R_FN uint r_pair_entry(uint pair) {
 }
 
 #ifdef R_PICKS_ROWS
-// The rows of all axes are read, whose number is not known, and one is taken: an address for each pair takes NVIDIA's
-// compiler more than the 40 registers with which three quarters of a processor's lanes have room.
+// The rows of all axes are read, whose number is not known, and one is taken: an address for each pair takes
+// NVIDIA's compiler more than the 40 registers with which three quarters of a processor's lanes have room.
 R_FN r_duo r_find_duo(R_MEM uint row_at, uint axis, uint pair, bool passes) {
     uint last = R_SHAPE(R_ROW_AXES) - 1u;
-    int4 rows = (int4)(R_ROW(row_at), R_ROW(row_at + min(1u, last)), R_ROW(row_at + min(2u, last)), R_ROW(row_at + last));
+    int4 rows = (int4)(R_ROW(row_at), R_ROW(row_at + min(1u, last)), R_ROW(row_at + min(2u, last)),
+                       R_ROW(row_at + last));
     uint4 at = min(as_uint4(rows), (uint4)(R_SHAPE(R_TABLE_ROWS) - 1u)) * (R_SHAPE(R_TABLE_ROW_STRIDE) >> 1);
     uint4 signs = as_uint4(rows) >> 31 << (uint4)(0u, 1u, 2u, 3u);
     uint keeps = signs.x | signs.y | signs.z | signs.w;
@@ -244,8 +245,8 @@ R_FN r_run r_turn_eight(r_turns t, bool keep0, bool keep1, bool keep2, bool keep
 #define R_KEEPS(duos)     ((duos).keep0 || (duos).keep1 || (duos).keep2 || (duos).keep3)
 #define R_KEEP_MASK(duos) (-(uint4)((duos).keep0, (duos).keep1, (duos).keep2, (duos).keep3))
 
-// OpenCL C alone. Puts back what keeps its bits, from memory once more, by numbers that compilers do not see to be
-// the same: what they kept of it would be in registers all the while.
+// OpenCL C alone. Puts back what keeps its bits, from memory once more, by numbers that compilers do not see
+// to be the same: what they kept of it would be in registers all the while.
 R_FN void r_restore(R_MEM uint k, r_lane lane, uint in_run, uint row_at, uint4 *a, uint4 *b) {
     uint nothing = R_RANGE(R_TOKENS) == 0u;
     r_duos duos = r_find_four(R_M lane, lane.word, row_at + nothing);

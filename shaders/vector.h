@@ -51,8 +51,8 @@ R_STRUCT(r_lane) {
     uint head;
 };
 
-// With one run the lane loads and stores no other: what it stored must not be loaded again. (Where all units have but
-// one, compilers leave out what turns the other.)
+// With one run the lane loads and stores no other: what it stored must not be loaded again. (Where all units
+// have but one, compilers leave out what turns the other.)
 #define R_HAS_B(lane)                                                                                        \
     (!R_HAS_FLAG(R_ONE_RUN_FLAG) && (!R_HAS_FLAG(R_LONE_FLAG) || (lane).a_run != (lane).b_run))
 

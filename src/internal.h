@@ -105,8 +105,8 @@ typedef struct rope2d_units {
     uint32_t flags; // of a kernel, R_..._FLAG
 } rope2d_units;
 
-// Vector units: runs of four channels or of eight; of the near ones an interleaved unit has two side by side, of
-// the lone ones one, where two would leave one over.
+// Vector units: runs of four channels or of eight; of the near ones an interleaved unit has two side by side,
+// of the lone ones one, where two would leave one over.
 typedef enum rope2d_vector_kind {
     ROPE2D_FOURS,
     ROPE2D_EIGHTS,
