@@ -280,20 +280,28 @@ static void test_axes_in_a_unit(void) {
     rope2d_pattern_destroy(&pattern, &fake.device.host);
 }
 
-// Of interleaved runs of four side by side, where eight lanes have whole groups of them.
-static void test_near_runs(void) {
-    static float freqs[2][128];
-    struct fake_device fake;
-    fake_device_init(&fake);
-    for (int pair = 0; pair < 128; pair++)
-        freqs[pair / 64][pair] = 1;
+// Interleaved pairs of a whole head, of which one axis turns the first half and another the second.
+static rope2d_spec halved_spec(float *freqs, uint32_t pairs) {
+    for (uint32_t pair = 0; pair < pairs; pair++) {
+        freqs[pair] = pair < pairs / 2;
+        freqs[pairs + pair] = pair >= pairs / 2;
+    }
     rope2d_spec spec = good_spec();
     spec.pairing = ROPE2D_PAIRING_INTERLEAVED;
-    spec.head_dim = 256;
+    spec.head_dim = 2 * pairs;
     spec.rotary_begin = 0;
-    spec.rotary_dim = 256;
+    spec.rotary_dim = 2 * pairs;
     spec.axes = 2;
-    spec.freqs = freqs[0];
+    spec.freqs = freqs;
+    return spec;
+}
+
+// Of interleaved runs of four side by side, where eight lanes have whole groups of them.
+static void test_near_runs(void) {
+    static float freqs[2 * 128];
+    struct fake_device fake;
+    fake_device_init(&fake);
+    rope2d_spec spec = halved_spec(freqs, 128);
     rope2d_pattern pattern, other;
     bool good = rope2d_pattern_create(&pattern, &spec, &fake.device.host) == ROPE2D_OK;
     const rope2d_units *near = &pattern.vector[ROPE2D_NEAR_FOURS];
@@ -319,18 +327,12 @@ static void test_near_runs(void) {
 
 // Of interleaved runs of eight, where two to a unit would leave one alone.
 static void test_lone_runs(void) {
-    static float freqs[2][44];
+    static float freqs[2 * 44], many[2 * 132];
     struct fake_device fake;
     fake_device_init(&fake);
-    for (int pair = 0; pair < 44; pair++)
-        freqs[pair / 22][pair] = 1;
-    rope2d_spec spec = good_spec();
-    spec.pairing = ROPE2D_PAIRING_INTERLEAVED;
+    rope2d_spec spec = halved_spec(freqs, 44);
     spec.head_dim = 104; // two runs pass
     spec.rotary_begin = 8;
-    spec.rotary_dim = 88;
-    spec.axes = 2;
-    spec.freqs = freqs[0];
     rope2d_pattern pattern, other;
     bool good = rope2d_pattern_create(&pattern, &spec, &fake.device.host) == ROPE2D_OK;
     const rope2d_units *lone = &pattern.vector[ROPE2D_LONE_EIGHTS];
@@ -353,11 +355,16 @@ static void test_lone_runs(void) {
               other.vector[ROPE2D_EIGHTS].count == 6 && other.vector[ROPE2D_LONE_EIGHTS].count == 0,
           "ten runs are five units of two");
     rope2d_pattern_destroy(&other, &fake.device.host);
-    spec.head_dim = 288;
+    spec.head_dim = 184;
     spec.rotary_dim = 88;
     CHECK(rope2d_pattern_create(&other, &spec, &fake.device.host) == ROPE2D_OK &&
-              other.vector[ROPE2D_EIGHTS].count == 19 && other.vector[ROPE2D_LONE_EIGHTS].count == 0,
-          "of 36 runs one alone is little");
+              other.vector[ROPE2D_EIGHTS].count == 12 && other.vector[ROPE2D_LONE_EIGHTS].count == 0,
+          "more runs pass than turn");
+    rope2d_pattern_destroy(&other, &fake.device.host);
+    spec = halved_spec(many, 132);
+    CHECK(rope2d_pattern_create(&other, &spec, &fake.device.host) == ROPE2D_OK &&
+              other.vector[ROPE2D_EIGHTS].count == 17 && other.vector[ROPE2D_LONE_EIGHTS].count == 0,
+          "of 33 runs one alone is little");
     rope2d_pattern_destroy(&pattern, &fake.device.host);
     rope2d_pattern_destroy(&other, &fake.device.host);
     CHECK(fake.live == 0 && fake.faults == 0, "patterns with lone runs release what they took");
