@@ -8,9 +8,14 @@ from machine_code import INTEL_LINE, strip
 KINDS = ("products and sums", "choices", "loads and stores", "other of vectors", "scalar")
 
 
-def elements(kernel, more=0, fewer=0):
-    """Of a lane: 16 bytes of lo and of hi, or one pair; runs of eight, or what the flags `more` say, make it twice as much, but not with `fewer`."""
-    return 2 if not kernel.vector else 16 if kernel.flags & (EIGHT | more) and not kernel.flags & fewer else 8
+def elements(kernel, twice):
+    """Of a lane: 16 bytes of lo and of hi, or one pair; with any of the flags `twice` as many again."""
+    return 2 if not kernel.vector else 16 if kernel.flags & twice else 8
+
+
+def amd_elements(kernel):
+    """Vulkan's lanes, which may have one run of eight in the place of two."""
+    return elements(kernel, 0 if kernel.flags & ONE_RUN else EIGHT)
 
 
 LABEL = re.compile(r"\s*(BB\d+):").match
@@ -30,7 +35,7 @@ def amd_executed(code, slots):
 def amd(found, kernel):
     """Instructions, inverse throughput and latency, the driver's estimates of cycles, for one element."""
     executed = len(amd_executed(found["code"], kernel.slots)) if kernel.vector else found["Instructions"]
-    return [value / elements(kernel, fewer=ONE_RUN) for value in (executed, found["Inverse Throughput"], found["Latency"])]
+    return [value / amd_elements(kernel) for value in (executed, found["Inverse Throughput"], found["Latency"])]
 
 
 def amd_parts(found, kernel):
@@ -39,7 +44,7 @@ def amd_parts(found, kernel):
     patterns = (r"v_(mul|add|sub|mad|mac)\w*_f32", r"v_cndmask", r"buffer_(load|store)|image_", r"v_")
     counts = [sum(bool(re.match(pattern, name)) for name in names) for pattern in patterns]
     counts[3] -= counts[0] + counts[1]
-    return [count / elements(kernel, fewer=ONE_RUN) for count in counts + [len(names) - sum(counts)]]
+    return [count / amd_elements(kernel) for count in counts + [len(names) - sum(counts)]]
 
 
 def intel(listing, kernel):
@@ -47,4 +52,4 @@ def intel(listing, kernel):
     lines = [line.split("//")[0].rstrip() for line in listing.splitlines()]
     executed = sum(bool(INTEL_LINE.match(line)) and not line.endswith(":") for line in lines)
     width = max((int(found[1]) for found in re.finditer(r"\((\d+)\|M0\)", "\n".join(lines))), default=16)
-    return executed * 16 / width / elements(kernel, TWO_HEADS), width
+    return executed * 16 / width / elements(kernel, EIGHT | TWO_HEADS), width
