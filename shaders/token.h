@@ -6,12 +6,21 @@
 // go. Built with -DR_RUN, -DR_AXES, -DR_RUN_UNITS and -DR_RUN_PAIR_UNITS: channels of a run, row numbers of a
 // token, units and those that rotate; -DR_WORDS where the units are few, their words; -DR_PART=1 where the
 // last is of four pairs; -DR_HARDWARE=1 for the conversions of f16 that a processor has; -DR_CACHE: numbers
-// in half of the last cache.
+// in half of the last cache; -DR_AMD=1 on AMD's processors.
 
 #if R_FLAGS & 8 // R_INTERLEAVED_FLAG: each channel has its own cosine
 #define R_SIDES 2
 #else
 #define R_SIDES 1
+#endif
+
+// Half pairs in f32 on Zen 4: where a table is read as it goes, units one by one; and out of place all is,
+// one tensor of a tile after the other. Heads stored whole, of two tensors by turns, take a tenth to a third
+// longer.
+#define R_APART false
+#if defined(R_AMD) && defined(__AVX512VL__) && R_SIDES == 1 && !R_IN && !R_OUT
+#undef R_APART
+#define R_APART true
 #endif
 
 #define R_JOIN_(a, b)         a##b
@@ -179,22 +188,30 @@ R_INLINE void r_fetch_head(const r_head *head) {
 #endif
 }
 
-// One head of each tensor, with the table read where it goes.
-R_INLINE void r_turn_lone(R_MEM const r_place *place, const uint2 *at, bool streams) {
-    for (uint k = 0u; k < R_SHAPE(R_TENSOR_COUNT); k++) {
+// The heads of some tensors, with the table read where it goes. What is lone is asked for first.
+R_INLINE void r_turn_reading(R_MEM const r_place *place, const uint2 *at, uint2 tensors, bool is_lone,
+                             bool streams) {
+    for (uint k = tensors.x; is_lone && k < tensors.y; k++) {
         r_head head = r_first_head(R_M k, at[k]);
         head.streams = streams;
         r_fetch_head(&head);
     }
-    for (uint k = 0u; k < R_SHAPE(R_TENSOR_COUNT); k++) {
+    for (uint k = tensors.x; k < tensors.y; k++) {
+        uint tensor = R_TENSORS + k * R_TENSOR_WORDS;
         r_head head = r_first_head(R_M k, at[k]);
         head.streams = streams;
-        r_turn_head(R_M 0, place, &head);
+        R_ROLLED
+        for (uint i = 0u; i < R_SHAPE(tensor + R_HEADS); i++) {
+            r_turn_head(R_M 0, place, &head);
+            head.in += R_SHAPE(tensor + R_IN_HEAD_STRIDE);
+            head.out += R_SHAPE(tensor + R_OUT_HEAD_STRIDE);
+        }
     }
 }
 
-// A token of all tensors; `at`: for each its first element of the input and of the output.
-R_INLINE void r_turn_token(R_MEM uint row_at, const uint2 *at, bool is_lone, bool streams) {
+// A token of tensors x to before y; `at`: for each its first element of the input and of the output.
+R_INLINE void r_turn_token(R_MEM uint row_at, const uint2 *at, uint2 tensors, bool is_lone, bool is_apart,
+                           bool streams) {
     r_place place;
     r_token token;
     bool keeps = false;
@@ -205,18 +222,18 @@ R_INLINE void r_turn_token(R_MEM uint row_at, const uint2 *at, bool is_lone, boo
     }
 #ifdef R_CACHE
     if (streams && !keeps) {
-        r_turn_lone(R_M & place, at, true);
+        r_turn_reading(R_M & place, at, tensors, is_lone, true);
         return;
     }
 #endif
-    if (is_lone && !keeps) {
-        r_turn_lone(R_M & place, at, false);
+    if ((is_lone || is_apart) && !keeps) {
+        r_turn_reading(R_M & place, at, tensors, is_lone, false);
         return;
     }
     R_UNROLL_UNITS
     for (uint i = 0u; i < R_SIDES * R_RUN_PAIR_UNITS; i++)
         token.sides[i] = r_read_side(R_M & place, i / R_SIDES, i % R_SIDES);
-    for (uint k = 0u; k < R_SHAPE(R_TENSOR_COUNT); k++) {
+    for (uint k = tensors.x; k < tensors.y; k++) {
         uint tensor = R_TENSORS + k * R_TENSOR_WORDS;
         r_head head = r_first_head(R_M k, at[k]);
         for (uint i = 0u; i < R_SHAPE(tensor + R_HEADS); i++) {
@@ -240,19 +257,21 @@ static void r_token_lane(R_MEM uint group) {
     uint first = tile * R_SHAPE(R_TILE_TOKENS);
     uint end = min(first + R_SHAPE(R_TILE_TOKENS), R_RANGE(R_TOKENS));
     bool is_lone = true;
-    for (uint k = 0u; k < R_SHAPE(R_TENSOR_COUNT); k++)
+    ulong heads = 0u;
+    for (uint k = 0u; k < R_SHAPE(R_TENSOR_COUNT); k++) {
         is_lone = is_lone && R_SHAPE(R_TENSORS + k * R_TENSOR_WORDS + R_HEADS) == 1u;
+        heads += R_SHAPE(R_TENSORS + k * R_TENSOR_WORDS + R_HEADS);
+    }
     bool streams = false;
 #ifdef R_CACHE
     // Outputs that with their inputs are larger than the last cache go past it, where they are whole lines.
     const uint length = 2u * R_RUN * R_RUN_UNITS;
-    streams =
-        is_lone && (ulong)R_RANGE(R_TOKENS) * R_SHAPE(R_BATCH) * R_SHAPE(R_TENSOR_COUNT) * length > R_CACHE;
+    streams = heads * R_RANGE(R_TOKENS) * R_SHAPE(R_BATCH) * length > R_CACHE;
     for (uint k = 0u; k < R_SHAPE(R_TENSOR_COUNT); k++) {
         uint tensor = R_TENSORS + k * R_TENSOR_WORDS;
         uint moving = R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS;
         uint steps = R_RANGE(moving + R_OUT_FIRST) | R_SHAPE(tensor + R_OUT_BATCH_STRIDE) |
-                     R_SHAPE(tensor + R_OUT_TOKEN_STRIDE);
+                     R_SHAPE(tensor + R_OUT_TOKEN_STRIDE) | R_SHAPE(tensor + R_OUT_HEAD_STRIDE);
         streams =
             streams && memory->in[k] != memory->out[k] && (((ulong)memory->out[k] | 4u * steps) & 63u) == 0u;
     }
@@ -260,17 +279,22 @@ static void r_token_lane(R_MEM uint group) {
     for (uint i = 0u; i < R_RUN_UNITS; i++)
         streams = streams && R_TOKEN_UNIT(2u * i) << 8 == (8u * i | (8u * (i + R_RUN_UNITS)) << 12) << 8;
 #endif
-    for (uint t = first; t < end; t++) {
-        uint2 at[R_MAX_DISPATCH_TENSORS];
-        for (uint k = 0u; k < R_SHAPE(R_TENSOR_COUNT); k++) {
-            uint tensor = R_TENSORS + k * R_TENSOR_WORDS;
-            uint moving = R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS;
-            at[k].x = R_RANGE(moving + R_IN_FIRST) + batch * R_SHAPE(tensor + R_IN_BATCH_STRIDE) +
-                      t * R_SHAPE(tensor + R_IN_TOKEN_STRIDE);
-            at[k].y = R_RANGE(moving + R_OUT_FIRST) + batch * R_SHAPE(tensor + R_OUT_BATCH_STRIDE) +
-                      t * R_SHAPE(tensor + R_OUT_TOKEN_STRIDE);
+    bool is_apart = R_APART && !is_lone && memory->in[0] != memory->out[0];
+    uint step = is_apart ? 1u : R_SHAPE(R_TENSOR_COUNT);
+    for (uint from = 0u; from < R_SHAPE(R_TENSOR_COUNT); from += step) {
+        for (uint t = first; t < end; t++) {
+            uint2 at[R_MAX_DISPATCH_TENSORS];
+            for (uint k = from; k < from + step; k++) {
+                uint tensor = R_TENSORS + k * R_TENSOR_WORDS;
+                uint moving = R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS;
+                at[k].x = R_RANGE(moving + R_IN_FIRST) + batch * R_SHAPE(tensor + R_IN_BATCH_STRIDE) +
+                          t * R_SHAPE(tensor + R_IN_TOKEN_STRIDE);
+                at[k].y = R_RANGE(moving + R_OUT_FIRST) + batch * R_SHAPE(tensor + R_OUT_BATCH_STRIDE) +
+                          t * R_SHAPE(tensor + R_OUT_TOKEN_STRIDE);
+            }
+            r_turn_token(R_M row_batch + t * R_AXES, at, (uint2)(from, from + step), is_lone, is_apart,
+                         streams);
         }
-        r_turn_token(R_M row_batch + t * R_AXES, at, is_lone, streams);
     }
 #ifdef R_CACHE
     if (streams)

@@ -236,10 +236,12 @@ R_INLINE void r_pass_units(const r_head *head) {
     }
 }
 
+// By R_STEP, or one by one.
 R_INLINE void r_turn_head(R_MEM const r_token *token, const r_place *place, const r_head *head) {
+    const uint step = R_APART && !token ? 1u : R_STEP;
     R_UNROLL_UNITS
-    for (uint i = 0u; i < R_LAST; i += R_STEP)
-        r_turn_some(R_M token, place, head, false, i, i + R_STEP < R_LAST ? i + R_STEP : R_LAST);
+    for (uint i = 0u; i < R_LAST; i += step)
+        r_turn_some(R_M token, place, head, false, i, i + step < R_LAST ? i + step : R_LAST);
     r_pass_units(head);
 }
 
