@@ -71,13 +71,19 @@ static rope2d_status check_params(const rope2d_host *host, const rope2d_device_p
     return ROPE2D_OK;
 }
 
-static rope2d_status fill(rope2d_device *device, const rope2d_device_params *params) {
-    const char *folder = params->shader_folder ? params->shader_folder : rope2d_environment("ROPE2D_SHADERS");
+// Where its kernels come from, and where they will be. NULL: where the environment says.
+static rope2d_status choose_kernels(rope2d_device *device, const char *folder) {
+    if (!folder)
+        folder = rope2d_environment("ROPE2D_SHADERS");
     if (folder && folder[0] != '\0') {
         ROPE2D_TRY(copy_text(&device->host, &device->shader_folder, folder));
         device->flags |= ROPE2D_DEVICE_RUNTIME_COMPILE;
     }
-    ROPE2D_TRY(rope2d_kernel_list_create(device));
+    return rope2d_kernel_list_create(device);
+}
+
+static rope2d_status fill(rope2d_device *device, const rope2d_device_params *params) {
+    ROPE2D_TRY(choose_kernels(device, params->shader_folder));
     device->info.struct_size = sizeof(device->info);
     device->info.backend = params->backend;
     device->info.index = params->index;
@@ -130,7 +136,7 @@ rope2d_status rope2d_device_adopt(rope2d_backend backend, const rope2d_host *hos
     made->info.struct_size = sizeof(made->info);
     made->info.backend = backend;
     const rope2d_control control = rope2d_control_enter();
-    rope2d_status status = rope2d_kernel_list_create(made);
+    rope2d_status status = choose_kernels(made, NULL);
     if (status == ROPE2D_OK)
         status = adopt(made, params);
     rope2d_control_leave(control);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The life of devices and plans on the CPU: what is refused, with which status; every callback of the host.
+#include "backend.h"
 #include "check.h"
 #include "config.h"
 #include "internal.h"
@@ -184,6 +185,30 @@ static void test_shader_folder(void) {
     set_shaders(NULL);
 }
 
+static rope2d_status adopt_nothing(rope2d_device *device, const void *params) {
+    return device->ops->device_create(device, params);
+}
+
+// An adopted device has no such field, and hears the environment alone.
+static void test_adopted_shader_folder(void) {
+    const rope2d_device_params params = {.struct_size = sizeof(params), .host = &host};
+    const char *const folders[] = {"there", NULL};
+    for (size_t i = 0; i < 2; i++) {
+        rope2d_device *device = NULL;
+        set_shaders(folders[i]);
+        expect(rope2d_device_adopt(ROPE2D_BACKEND_CPU, &host, adopt_nothing, &params, &device), ROPE2D_OK,
+               NULL, "an adopted device");
+        const char *folder = device != NULL ? device->shader_folder : "no device";
+        const bool same =
+            folder != NULL && folders[i] != NULL ? strcmp(folder, folders[i]) == 0 : folder == folders[i];
+        const bool compiles = device != NULL && (device->flags & ROPE2D_DEVICE_RUNTIME_COMPILE) != 0;
+        expect(same && compiles == (i == 0) ? ROPE2D_OK : ROPE2D_STATUS_COUNT, ROPE2D_OK, NULL,
+               "ROPE2D_SHADERS of an adopted device");
+        rope2d_device_destroy(device);
+    }
+    set_shaders(NULL);
+}
+
 static void test_plan(rope2d_device *device) {
     static const float freqs[4] = {1, 1, 1, 1};
     const rope2d_spec spec = {.struct_size = sizeof(spec), .head_dim = 8, .axes = 1, .freqs = freqs};
@@ -252,6 +277,7 @@ int main(void) {
     rope2d_device_info info = {.struct_size = sizeof(info)};
     test_enumerate();
     test_shader_folder();
+    test_adopted_shader_folder();
     test_instruction_set();
     test_create();
     expect(rope2d_device_create(&params, &device), ROPE2D_OK, NULL, "create");

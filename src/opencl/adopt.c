@@ -53,7 +53,7 @@ static rope2d_status adopt(rope2d_device *front, const void *given) {
         return rope2d_fail(&front->host, ROPE2D_ERROR_HOST_MEMORY, "device: no memory for %zu bytes",
                            sizeof(*device));
     front->impl = device;
-    front->flags = params->flags;
+    front->flags |= params->flags;
     front->dispatch_bytes = params->dispatch_bytes;
     front->lacks_queue = !params->queue;
     const rope2d_cl *cl = &device->cl;

@@ -127,7 +127,7 @@ static rope2d_status adopt(rope2d_device *device, const void *data) {
     device->impl = vulkan;
     vulkan->owner = device;
     device->drain = rope2d_vulkan_drain;
-    device->flags = params->flags;
+    device->flags |= params->flags;
     device->dispatch_bytes = params->dispatch_bytes;
     device->lacks_queue = params->queue == NULL;
     take_handles(vulkan, params);
