@@ -6,7 +6,7 @@
 // go. Built with -DR_RUN, -DR_AXES, -DR_RUN_UNITS and -DR_RUN_PAIR_UNITS: channels of a run, row numbers of a
 // token, units and those that rotate; -DR_WORDS where the units are few, their words; -DR_PART=1 where the
 // last is of four pairs; -DR_HARDWARE=1 for the conversions of f16 that a processor has; -DR_CACHE: numbers
-// in half of the last cache; -DR_AMD=1 on AMD's processors.
+// in half of the last cache; -DR_AMD=1 where the processor is AMD's.
 
 #if R_FLAGS & 8 // R_INTERLEAVED_FLAG: each channel has its own cosine
 #define R_SIDES 2
@@ -18,7 +18,7 @@
 // one tensor of a tile after the other. Heads stored whole, of two tensors by turns, take a tenth to a third
 // longer.
 #define R_APART false
-#if defined(R_AMD) && defined(__AVX512VL__) && R_SIDES == 1 && !R_IN && !R_OUT
+#if R_AMD && defined(__AVX512VL__) && R_SIDES == 1 && !R_IN && !R_OUT
 #undef R_APART
 #define R_APART true
 #endif

@@ -68,6 +68,10 @@ static void draw_spec(struct scene *s, const rope2d_turn_kernel *kernel) {
         spec->rotary_dim = 2 * kernel->pairs * (1 + below(MAX_PAIRS / kernel->pairs));
         spec->head_dim = spec->rotary_dim + 8 * below((MAX_DIM - spec->rotary_dim) / 8 + 1) % (8 * GAP);
     }
+    if (kernel->may_stream && below(2)) { // lines, mostly without channels that pass through
+        spec->rotary_dim = 2 * kernel->pairs * (1 + below(MAX_PAIRS / kernel->pairs));
+        spec->head_dim = spec->rotary_dim + (below(4) ? 0 : 8 * below((MAX_DIM - spec->rotary_dim) / 8 + 1));
+    }
     if (kernel->lengths != 0 && below(8)) { // the last step may overlap, but for wide ones
         uint32_t fewer = below(kernel->block_steps);
         while (!(kernel->lengths >> fewer & 1))
@@ -116,7 +120,9 @@ static void draw_spec(struct scene *s, const rope2d_turn_kernel *kernel) {
 
 static void draw_tensor(struct scene *s, const rope2d_turn_kernel *kernel) {
     const uint32_t element = rope2d_element_size(kernel->element);
-    const uint32_t unit = kernel->streams ? ROPE2D_STREAM_ALIGNMENT / element : 1;
+    const uint32_t unit = kernel->streams                  ? ROPE2D_STREAM_ALIGNMENT / element
+                          : kernel->may_stream && below(2) ? ROPE2D_STREAM_LINE / element
+                                                           : 1;
     const int64_t dim = (s->spec.head_dim + unit - 1) / unit * unit + below(2) * unit * below(GAP);
     const bool tokens_apart = below(2) != 0;
     rope2d_span span = {.first = input + (size_t)element * unit * below(8)};

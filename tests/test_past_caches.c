@@ -15,7 +15,7 @@
 #include <string.h>
 
 // The last place keeps what those before it begin with.
-enum { TOKENS = 6143, CHANNELS = 256, COLUMNS = 83, TENSORS = 3, FILLED = 4, PLACES = 5 };
+enum { TOKENS = 6143, CHANNELS = 256, COLUMNS = 83, TENSORS = 3, FILLED = 4, PLACES = 5, LINE = 64 };
 
 typedef enum where { ELSEWHERE, IN_PLACE, FIRST_IN_PLACE, NOT_ALIGNED, WHERES } where;
 
@@ -118,12 +118,14 @@ int main(void) {
     const rope2d_device_params own = {.struct_size = sizeof(own), .flags = ROPE2D_DEVICE_PORTABLE};
     rope2d_device *device = NULL;
     rope2d_device *portable = NULL;
+    unsigned char *allocated[PLACES];
     unsigned char *memory[PLACES];
     bool is_ready = rope2d_device_create(&usual, &device) == ROPE2D_OK &&
                     rope2d_device_create(&own, &portable) == ROPE2D_OK;
     for (int i = 0; i < PLACES; i++) {
-        memory[i] = malloc(TENSORS * tensor_bytes);
-        is_ready = is_ready && memory[i];
+        allocated[i] = malloc(TENSORS * tensor_bytes + LINE);
+        memory[i] = allocated[i] + LINE - (uintptr_t)allocated[i] % LINE; // where kernels may stream
+        is_ready = is_ready && allocated[i];
     }
     if (CHECK(is_ready, "the CPU and memory")) {
         fill(memory[FILLED]);
@@ -154,7 +156,7 @@ int main(void) {
         compare_all(device, portable, (counts){8, 8}, CHANNELS * 5 / 16, memory);
     }
     for (int i = 0; i < PLACES; i++)
-        free(memory[i]);
+        free(allocated[i]);
     rope2d_device_destroy(portable);
     rope2d_device_destroy(device);
     return check_finish();

@@ -71,6 +71,7 @@ typedef struct rope2d_turn {
     ptrdiff_t fetched; // whole lines
     ptrdiff_t ahead;
     bool in_order; // what is asked for is what follows, some bytes later
+    bool past;     // a kernel that may_stream writes past the caches
     bool follows;  // a kernel for few heads asks step by step, or goes head by head, where they are two
 } rope2d_turn;
 
@@ -96,6 +97,8 @@ typedef struct rope2d_turn_kernel {
                       // it is no product
     bool streams : 1; // turn_streamed_tmpl.h's: out of place alone, to addresses that are multiples of
                       // ROPE2D_STREAM_ALIGNMENT, in whole steps, without a second tensor
+    bool may_stream : 1; // writes past the caches where rope2d_turn says so: to heads that begin at multiples
+                         // of ROPE2D_STREAM_LINE, and steps at multiples of `bytes`
     rope2d_turn_fn *turn;
 } rope2d_turn_kernel;
 

@@ -5,7 +5,9 @@
 
 #include "turn_avx512_tmpl.h"
 
+#define store_words store_words_near
 #include "turn_words_avx512_tmpl.h"
+#undef store_words
 
 #define IS_FEW     1
 #define HAS_F16    1
@@ -17,9 +19,24 @@ OP REAL load_f16(const void *p) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(p));
 }
 
-OP void store_f16(void *p, REAL v) {
-    _mm256_storeu_si256(p, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+OP void store_f16_where(void *p, REAL v, bool past) {
+    const __m256i numbers = _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT);
+    if (past)
+        _mm256_stream_si256(p, numbers);
+    else
+        _mm256_storeu_si256(p, numbers);
 }
+
+OP void store_words_where(void *p, WORDS w, bool past) {
+    if (past)
+        _mm512_stream_si512(p, w);
+    else
+        store_words_near(p, w);
+}
+
+// `past` is a kernel's own.
+#define store_f16(p, v)   store_f16_where(p, v, past)
+#define store_words(p, w) store_words_where(p, w, past)
 
 #include "turn_all_tmpl.h"
 
@@ -27,15 +44,15 @@ const rope2d_turn_kernel rope2d_turn_few_avx512[6] = {
     {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F32, 16, 64, UINT8_MAX, .is_few = true, .finds = true,
      .turn = half_f32},
     {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F16, 16, 32, UINT8_MAX, .is_few = true, .finds = true,
-     .turn = half_f16},
+     .may_stream = true, .turn = half_f16},
     {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 32, 64, UINT8_MAX, .is_few = true,
-     .turn = half_bf16},
+     .may_stream = true, .turn = half_bf16},
     {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 8, 64, UINT8_MAX, .is_few = true,
      .finds = true, .turn = interleaved_f32},
     {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 8, 32, UINT8_MAX, .is_few = true,
-     .finds = true, .turn = interleaved_f16},
+     .finds = true, .may_stream = true, .turn = interleaved_f16},
     {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 16, 64, UINT8_MAX, .is_few = true,
-     .turn = interleaved_bf16},
+     .may_stream = true, .turn = interleaved_bf16},
 };
 
 #endif

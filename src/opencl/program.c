@@ -96,11 +96,10 @@ static void add_token_options(char *options, size_t length, const rope2d_plan *p
                               const rope2d_units *units) {
     const rope2d_cl_device *device = plan->device->impl;
     length += (size_t)snprintf(options + length, OPTIONS_SIZE - length,
-                               " -DR_RUN=%d -DR_AXES=%u -DR_RUN_UNITS=%uu -DR_RUN_PAIR_UNITS=%uu",
+                               " -DR_RUN=%d -DR_AXES=%u -DR_RUN_UNITS=%uu -DR_RUN_PAIR_UNITS=%uu -DR_AMD=%d",
                                (units->flags & R_EIGHT_FLAG) != 0 ? 8 : 4, (unsigned)plan->pattern.row_axes,
-                               (unsigned)units->count, (unsigned)units->pairs);
-    if (strcmp(plan->device->info.vendor, "AuthenticAMD") == 0)
-        length += (size_t)snprintf(options + length, OPTIONS_SIZE - length, " -DR_AMD=1");
+                               (unsigned)units->count, (unsigned)units->pairs,
+                               strcmp(plan->device->info.vendor, "AuthenticAMD") == 0);
     if (device->last_cache > 0)
         length += (size_t)snprintf(options + length, OPTIONS_SIZE - length, " -DR_CACHE=%" PRIu64 "ul",
                                    (uint64_t)device->last_cache / 8);
