@@ -161,9 +161,13 @@ const rope2d_units *rope2d_plan_vectors(const rope2d_plan *plan) {
     uint32_t kind = is_one && plan->device->has_near_runs ? ROPE2D_NEAR_FOURS : ROPE2D_FOURS;
     if (halves || (is_one && plan->device->has_long_runs))
         kind = plan->device->has_long_runs ? ROPE2D_NEAR_EIGHTS : ROPE2D_EIGHTS;
-    if (kind == ROPE2D_EIGHTS && plan->device->has_lone_runs &&
-        plan->pattern.vector[ROPE2D_LONE_EIGHTS].count > 0)
-        kind = ROPE2D_LONE_EIGHTS;
+    // Two to a unit would leave one over. OpenCL's GPUs take fours, of two heads each (stage_lanes.c).
+    if (kind == ROPE2D_EIGHTS && plan->pattern.vector[ROPE2D_LONE_EIGHTS].count > 0) {
+        if (plan->device->has_lone_runs)
+            kind = ROPE2D_LONE_EIGHTS;
+        else if (plan->device->info.backend == ROPE2D_BACKEND_OPENCL && !plan->device->info.is_software)
+            kind = ROPE2D_FOURS;
+    }
     return &plan->pattern.vector[plan->pattern.vector[kind].count > 0 ? kind : ROPE2D_FOURS];
 }
 

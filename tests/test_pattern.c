@@ -4,6 +4,7 @@
 #include "../shaders/shape.h"
 #include "fake_device.h"
 #include "small_params.h"
+#include "stage.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -325,6 +326,32 @@ static void test_near_runs(void) {
     CHECK(fake.live == 0 && fake.faults == 0, "patterns of long heads release what they took");
 }
 
+// What devices take where two runs of eight to a unit would leave one alone, and where they would not.
+static void check_devices_units(rope2d_device *device, const rope2d_pattern *odd,
+                                const rope2d_pattern *even) {
+    static const struct {
+        rope2d_backend backend;
+        bool is_software, has_lone_runs;
+        rope2d_element element;
+        rope2d_vector_kind odd, even;
+    } cases[] = {
+        {ROPE2D_BACKEND_VULKAN, false, true, ROPE2D_F16, ROPE2D_LONE_EIGHTS, ROPE2D_EIGHTS},
+        {ROPE2D_BACKEND_VULKAN, false, true, ROPE2D_F32, ROPE2D_FOURS, ROPE2D_FOURS},
+        {ROPE2D_BACKEND_OPENCL, false, false, ROPE2D_BF16, ROPE2D_FOURS, ROPE2D_EIGHTS},
+        {ROPE2D_BACKEND_OPENCL, true, false, ROPE2D_BF16, ROPE2D_EIGHTS, ROPE2D_EIGHTS},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        rope2d_plan plan = {.device = device, .in = cases[i].element, .out = cases[i].element};
+        device->info.backend = cases[i].backend;
+        device->info.is_software = cases[i].is_software;
+        device->has_lone_runs = cases[i].has_lone_runs;
+        plan.pattern = *odd;
+        CHECK(rope2d_plan_vectors(&plan) == &plan.pattern.vector[cases[i].odd], "case %d: odd", (int)i);
+        plan.pattern = *even;
+        CHECK(rope2d_plan_vectors(&plan) == &plan.pattern.vector[cases[i].even], "case %d: even", (int)i);
+    }
+}
+
 // Of interleaved runs of eight, where two to a unit would leave one alone.
 static void test_lone_runs(void) {
     static float freqs[2 * 44], many[2 * 132];
@@ -354,6 +381,7 @@ static void test_lone_runs(void) {
     CHECK(rope2d_pattern_create(&other, &spec, &fake.device.host) == ROPE2D_OK &&
               other.vector[ROPE2D_EIGHTS].count == 6 && other.vector[ROPE2D_LONE_EIGHTS].count == 0,
           "ten runs are five units of two");
+    check_devices_units(&fake.device, &pattern, &other);
     rope2d_pattern_destroy(&other, &fake.device.host);
     spec.head_dim = 184;
     spec.rotary_dim = 88;
