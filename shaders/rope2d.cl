@@ -77,8 +77,8 @@ static float4 r_read_texel(R_MEM uint texel) {
 #define R_FINDS_LATE               (R_IN == R_BF16)
 #define R_TAKES_TWO_HEADS
 // What saves registers, as turns.h tells: f16 is not restored, for what chooses for each pair keeps its sums and
-// their conversions apart, without which the edges refuse the conversions on NVIDIA's. Its pairs side by side are
-// slower by either.
+// their conversions apart, without which the edges refuse the conversions on NVIDIA's; and of f16's pairs side by
+// side no rows are picked, for as built they were slower so.
 #if R_IN == R_OUT && (R_FLAGS & (R_PAIR_AXIS_FLAG | R_FACTORED_FLAG | R_ORDER_FLAG)) == R_PAIR_AXIS_FLAG
 #if R_IN == R_F16 && !(R_FLAGS & R_INTERLEAVED_FLAG)
 #define R_PICKS_ROWS

@@ -31,9 +31,9 @@ static bool suits_vectors(const rope2d_piece *piece, const rope2d_plan *plan,
     return true;
 }
 
-// A unit of fours has 16 bytes in 16-bit types where others have 32, and two heads make as many. Measured for
-// 16 x 88 on NVIDIA's devices: halves are a fifth faster in OpenCL, where finding a lane's place is dear, and
-// slower in Vulkan; of lone eights, which have 16 bytes as well, slower.
+// A unit of fours has 16 bytes in 16-bit types where others have 32, and two heads make as many (of one head
+// alone, 16). Measured for 16 x 88 on NVIDIA's devices: lo and hi apart are a fifth faster in OpenCL, where
+// finding a lane's place is dear, and slower in Vulkan; of lone eights, which have 16 bytes as well, slower.
 uint32_t rope2d_plan_lane_heads(const rope2d_plan *plan) {
     const bool halves = plan->in != ROPE2D_F32 && plan->out != ROPE2D_F32;
     return halves && plan->device->info.backend == ROPE2D_BACKEND_OPENCL &&

@@ -25,6 +25,7 @@
 
 static uint64_t seed;
 static uint64_t drawn;
+static uint32_t direct; // applies whose kernel itself writes past the caches
 static uint32_t below(uint32_t bound) {
     return counter_below(counter_word(seed, 1, drawn++), bound);
 }
@@ -38,6 +39,7 @@ struct scene {
     uint64_t tokens, first_token;
     bool in_place, is_finite, is_large; // large: as past the caches
     bool is_split, is_swapped;          // its heads as two tensors
+    bool is_direct;                     // as a kernel itself can write past the caches, mostly
     rope2d_ahead ahead;                 // of large ones
     rope2d_checked_tensor tensor;
 };
@@ -68,7 +70,7 @@ static void draw_spec(struct scene *s, const rope2d_turn_kernel *kernel) {
         spec->rotary_dim = 2 * kernel->pairs * (1 + below(MAX_PAIRS / kernel->pairs));
         spec->head_dim = spec->rotary_dim + 8 * below((MAX_DIM - spec->rotary_dim) / 8 + 1) % (8 * GAP);
     }
-    if (kernel->may_stream && below(2)) { // lines, mostly without channels that pass through
+    if (s->is_direct) {
         spec->rotary_dim = 2 * kernel->pairs * (1 + below(MAX_PAIRS / kernel->pairs));
         spec->head_dim = spec->rotary_dim + (below(4) ? 0 : 8 * below((MAX_DIM - spec->rotary_dim) / 8 + 1));
     }
@@ -120,9 +122,9 @@ static void draw_spec(struct scene *s, const rope2d_turn_kernel *kernel) {
 
 static void draw_tensor(struct scene *s, const rope2d_turn_kernel *kernel) {
     const uint32_t element = rope2d_element_size(kernel->element);
-    const uint32_t unit = kernel->streams                  ? ROPE2D_STREAM_ALIGNMENT / element
-                          : kernel->may_stream && below(2) ? ROPE2D_STREAM_LINE / element
-                                                           : 1;
+    const uint32_t unit = kernel->streams ? ROPE2D_STREAM_ALIGNMENT / element
+                          : s->is_direct  ? ROPE2D_STREAM_LINE / element
+                                          : 1;
     const int64_t dim = (s->spec.head_dim + unit - 1) / unit * unit + below(2) * unit * below(GAP);
     const bool tokens_apart = below(2) != 0;
     rope2d_span span = {.first = input + (size_t)element * unit * below(8)};
@@ -248,6 +250,7 @@ static void run(const struct scene *s, rope2d_plan *plan, const rope2d_positions
     const rope2d_control control = rope2d_control_enter();
     if (vector && s->is_split) {
         rope2d_vector_join(&job);
+        direct += job.direct;
         rope2d_vector_tokens(&job, 0, cut / s->heads);
         rope2d_vector_tokens(&job, cut / s->heads, job.heads / s->heads);
     } else {
@@ -282,11 +285,12 @@ static bool run_both(struct scene *s, const rope2d_turn_kernel *kernel, rope2d_p
 static bool try_seed(rope2d_device *device, const rope2d_turn_kernel *kernel) {
     static struct scene s;
     drawn = 0;
-    s.heads = kernel->is_few && below(2) ? 2 : 1 + below(MAX_HEADS);
+    s.is_direct = kernel->may_stream && below(2);
+    s.heads = kernel->is_few && (s.is_direct || below(2)) ? 2 : 1 + below(MAX_HEADS);
     s.batch = 1 + below(MAX_BATCH);
-    s.in_place = below(2) != 0 && !kernel->streams;
+    s.in_place = below(2) != 0 && !kernel->streams && !s.is_direct;
     s.is_finite = below(3) != 0;
-    s.is_large = below(2) != 0;
+    s.is_large = s.is_direct || below(2) != 0;
     static const rope2d_ahead ways[] = {
         {.heads = 0}, {.heads = 320, .few = 320}, {.few = 320, .follows = true}};
     s.ahead = ways[s.is_large ? below(3) : 0];
@@ -325,6 +329,7 @@ static bool try_seed(rope2d_device *device, const rope2d_turn_kernel *kernel) {
 
 static void test_kernel(rope2d_device *device, const rope2d_turn_kernel *kernel) {
     uint32_t tried = 0;
+    direct = 0;
     if (kernel->isa > rope2d_isa_supported()) {
         check_skip("kernel %s: this processor has none of %s", name_of(kernel), rope2d_isa_name(kernel->isa));
         return;
@@ -332,6 +337,8 @@ static void test_kernel(rope2d_device *device, const rope2d_turn_kernel *kernel)
     for (seed = 1; seed <= SEEDS; seed++)
         tried += try_seed(device, kernel);
     CHECK(tried > SEEDS / 4, "kernel %s: only %u seeds suit it", name_of(kernel), tried);
+    CHECK((direct > 0) == kernel->may_stream, "kernel %s: writes past the caches by %u seeds",
+          name_of(kernel), direct);
 }
 
 // Of binary16: 8 channels are aligned. A head of 36 that lies densely, as the self-test's do, is not, so that

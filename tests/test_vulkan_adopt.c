@@ -314,6 +314,27 @@ static void check_apply(rope2d_device *device, bool with_queue) {
     clear_scene(&made);
 }
 
+// Kernels of a folder that is not there; the environment names it, for an adoption has no such field.
+static void check_folder(const rope2d_vulkan_device_params *params) {
+#ifndef _WIN32
+    static const float freqs[] = {1, 1, 1, 1};
+    const rope2d_spec spec = {.struct_size = sizeof(spec), .head_dim = 8, .axes = 1, .freqs = freqs};
+    const rope2d_plan_params types = {.struct_size = sizeof(types), .spec = &spec};
+    rope2d_device *device = NULL;
+    rope2d_plan *plan = NULL;
+    setenv("ROPE2D_SHADERS", "/nowhere", 1);
+    rope2d_status status = rope2d_vulkan_device_adopt(params, &device);
+    if (status == ROPE2D_OK)
+        status = rope2d_plan_create(device, &types, &plan);
+    unsetenv("ROPE2D_SHADERS");
+    tally_check(&counts, status == ROPE2D_ERROR_COMPILE || status == ROPE2D_ERROR_UNSUPPORTED,
+                "kernels of a folder that is not there: %s", rope2d_status_name(status));
+    rope2d_device_destroy(device);
+#else
+    (void)params;
+#endif
+}
+
 static void run_device(owner *own, const rope2d_host *host, bool with_queue, uint32_t flags) {
     static const layout layouts[] = {
         {ROPE2D_F32, ROPE2D_F32, ROPE2D_TABLE_BUFFER, true, 4, HEAD_DIM, 0, TOKENS},
@@ -327,8 +348,10 @@ static void run_device(owner *own, const rope2d_host *host, bool with_queue, uin
     are_apart = (flags & ROPE2D_DEVICE_MINIMUM_LIMITS) != 0;
     rope2d_vulkan_device_params params = adopting(own, host, &allocation, with_queue);
     params.flags = flags;
-    if (with_queue)
+    if (with_queue) {
         check_bad_adoption(params);
+        check_folder(&params);
+    }
     const uint64_t before = locks;
     driver_allocations = 0;
     driver_frees = 0;

@@ -31,7 +31,7 @@ typedef struct rope2d_opencl_device_params {
     size_t struct_size;
     cl_context context;
     cl_device_id device; // one of the context's
-    uint32_t flags;      // ROPE2D_DEVICE_*
+    uint32_t flags;      // ROPE2D_DEVICE_*; ROPE2D_SHADERS is heard as by rope2d_device_create
     const rope2d_host *host;
 
     // An in-order queue of context and device. With one, rope2d_apply works, and plans are tested when they

@@ -55,7 +55,7 @@ typedef struct rope2d_vulkan_device_params {
     VkPhysicalDevice physical_device;
     VkDevice device;
     uint32_t api_version; // VkApplicationInfo::apiVersion that the instance was made with; 0: Vulkan 1.0
-    uint32_t flags;       // ROPE2D_DEVICE_*
+    uint32_t flags;       // ROPE2D_DEVICE_*; ROPE2D_SHADERS is heard as by rope2d_device_create
     const rope2d_host *host;
 
     // A queue that computes, and its family. With one, rope2d_apply works, texture tables are uploaded and

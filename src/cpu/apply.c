@@ -184,7 +184,7 @@ void rope2d_cpu_job_fill(job *j) {
     j->units = wide ? &pattern->wide : &pattern->single;
     j->heads = 0;
     j->is_joined = false;
-    j->past = false;
+    j->direct = false;
     for (uint32_t i = 0; i < j->work->tensor_count; i++)
         j->heads += heads_of(j->work, i);
     write_shape(j);

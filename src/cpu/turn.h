@@ -71,7 +71,7 @@ typedef struct rope2d_turn {
     ptrdiff_t fetched; // whole lines
     ptrdiff_t ahead;
     bool in_order; // what is asked for is what follows, some bytes later
-    bool past;     // a kernel that may_stream writes past the caches
+    bool direct;   // a kernel that may_stream writes past the caches
     bool follows;  // a kernel for few heads asks step by step, or goes head by head, where they are two
 } rope2d_turn;
 

@@ -19,24 +19,24 @@ OP REAL load_f16(const void *p) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(p));
 }
 
-OP void store_f16_where(void *p, REAL v, bool past) {
+OP void store_f16_where(void *p, REAL v, bool direct) {
     const __m256i numbers = _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT);
-    if (past)
+    if (direct)
         _mm256_stream_si256(p, numbers);
     else
         _mm256_storeu_si256(p, numbers);
 }
 
-OP void store_words_where(void *p, WORDS w, bool past) {
-    if (past)
+OP void store_words_where(void *p, WORDS w, bool direct) {
+    if (direct)
         _mm512_stream_si512(p, w);
     else
         store_words_near(p, w);
 }
 
-// `past` is a kernel's own.
-#define store_f16(p, v)   store_f16_where(p, v, past)
-#define store_words(p, w) store_words_where(p, w, past)
+// `direct` is a kernel's own.
+#define store_f16(p, v)   store_f16_where(p, v, direct)
+#define store_words(p, w) store_words_where(p, w, direct)
 
 #include "turn_all_tmpl.h"
 

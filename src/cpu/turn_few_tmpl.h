@@ -42,8 +42,8 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
     const ptrdiff_t other_in = turn->inner > 1 ? turn->in_inner : 0;
     const ptrdiff_t other_out = turn->inner > 1 ? turn->out_inner : 0;
     const rope2d_block *const end = turn->blocks + turn->block_count;
-    const bool past = turn->past; // for WRITE
-    (void)past;
+    const bool direct = turn->direct; // for WRITE
+    (void)direct;
 #if FINDS
     const rope2d_rows rows = turn->table;
     const int32_t *numbers = turn->rows;

@@ -99,7 +99,7 @@ void rope2d_route_fill(rope2d_route *route, const rope2d_tile *tile, const rope2
     route->singly = !tile->job->is_joined && !tile->by_head && (is_apart || v->kernel->is_few);
     route->turn_fn = NULL;
     if (!route->singly && !rope2d_cpu_converts(job->plan) &&
-        (tensor->in_place || (v->pass_count == 0 && (!job->streams || job->past || v->kernel->streams))))
+        (tensor->in_place || (v->pass_count == 0 && (!job->streams || job->direct || v->kernel->streams))))
         route->turn_fn = v->kernel->turn;
     t->in_inner = (ptrdiff_t)tensor->in.head_stride * element;
     t->out_inner = (ptrdiff_t)tensor->out.head_stride * out_size;
@@ -124,7 +124,7 @@ void rope2d_route_fill(rope2d_route *route, const rope2d_tile *tile, const rope2
     }
     t->fetched = t->ahead = 0;
     t->follows = false;
-    t->past = job->past;
+    t->direct = job->direct;
     t->in_order = lies_in_order(tile, route);
     if (job->ahead.heads > 0)
         ask_ahead(tile, route);
