@@ -3,10 +3,11 @@
 // The kernel of OpenCL devices that are CPUs and compile for their vectors: a work-item has a few tokens
 // whole, of all tensors, and goes through their bytes in order, wherever they lie. A token's cosines and
 // sines are laid out once, as its channels lie, for all heads; tensors of one head, and what goes past the
-// last cache, read the table where they go. Built with -DR_RUN, -DR_AXES, -DR_RUN_UNITS and -DR_RUN_PAIR_UNITS: channels of a run, row numbers of a
-// token, units and those that rotate; -DR_WORDS where the units are few, their words; -DR_PART=1 where the
-// last is of four pairs; -DR_HARDWARE=1 for the conversions of f16 that a processor has; -DR_CACHE: numbers
-// in half of the last cache; -DR_AMD=1 where the processor is AMD's.
+// last cache, read the table where they go. Built with -DR_RUN, -DR_AXES, -DR_RUN_UNITS and
+// -DR_RUN_PAIR_UNITS: channels of a run, row numbers of a token, units and those that rotate; -DR_WORDS where
+// the units are few, their words; -DR_PART=1 where the last is of four pairs; -DR_HARDWARE=1 for the
+// conversions of f16 that a processor has; -DR_CACHE: numbers in half of the last cache; -DR_AMD=1 where the
+// processor is AMD's.
 
 #if R_FLAGS & 8 // R_INTERLEAVED_FLAG: each channel has its own cosine
 #define R_SIDES 2
@@ -15,8 +16,8 @@
 #endif
 
 // Half pairs in f32 on AMD's processors with AVX-512, measured on Zen 4: what reads the table where it goes
-// turns units one by one, and out of place all heads do, one tensor of a tile after the other. Whole heads, of
-// two tensors by turns, take a tenth to a third longer.
+// turns units one by one, and out of place all heads do, one tensor of a tile after the other. Whole heads,
+// of two tensors by turns, take a tenth to a third longer.
 #define R_APART false
 #if R_AMD && defined(__AVX512VL__) && R_SIDES == 1 && !R_IN && !R_OUT
 #undef R_APART

@@ -161,8 +161,8 @@ const rope2d_units *rope2d_plan_vectors(const rope2d_plan *plan) {
     uint32_t kind = is_one && plan->device->has_near_runs ? ROPE2D_NEAR_FOURS : ROPE2D_FOURS;
     if (halves || (is_one && plan->device->has_long_runs))
         kind = plan->device->has_long_runs ? ROPE2D_NEAR_EIGHTS : ROPE2D_EIGHTS;
-    // Two to a unit would leave one over. OpenCL's GPUs take fours, of two heads each (stage_lanes.c): 4 to 12 %
-    // less time on NVIDIA's.
+    // Two to a unit would leave one over. OpenCL's GPUs take fours, of two heads each (stage_lanes.c): 4 to
+    // 12 % less time on NVIDIA's.
     if (kind == ROPE2D_EIGHTS && plan->pattern.vector[ROPE2D_LONE_EIGHTS].count > 0) {
         if (plan->device->has_lone_runs)
             kind = ROPE2D_LONE_EIGHTS;

@@ -8,16 +8,17 @@ CONVERTS = 512  # f16 by the device itself
 RUN_AXIS = 32768
 PAIR_AXIS = 65536
 TWO_HEADS = 131072  # OpenCL's alone
-ONE_RUN = 262144  # Vulkan's alone, in the place of LONE
+ONE_RUN = 262144  # Vulkan's alone
 OPENCL_FLAGS = 127 | RUN_AXIS | PAIR_AXIS | TWO_HEADS  # Vulkan's kernels have more
 F32, F16, BF16 = 0, 1, 2
 EIGHTS = EIGHT | RUN_AXIS  # all of a run turns by the same axis, which may be another run's
+ODD = EIGHT | ONE_RUN | TWO_HEADS  # of these OpenCL has two heads of fours alone, and Vulkan the others
 
 # Slots: tensors of a dispatch in Vulkan; a GPU has two, but for one at Vulkan's minimum of storage buffers.
 Kernel = collections.namedtuple("Kernel", "name vector source to flags slots", defaults=(2,))
 
 # Of halves a unit of eight pairs may have two axes, where an axis' pairs are no multiple of eight (Qwen2-VL's 20, Flux' 28): "two-axes".
-# Interleaved, a unit has two runs from two places. Llama 4's 11 runs leave one alone, or all, in Vulkan, and one has two axes: "odd". Of
+# Interleaved, a unit has two runs from two places. Llama 4's 11 runs are all alone in Vulkan and fours in OpenCL: "odd". Of
 # an odd number of pairs to an axis (Wan 2.1's 21) neighbours turn by axes of their own: "pair-axes". Halves that are no multiple of eight
 # (Llama 4's 44) have runs of four, and in OpenCL a lane has two heads' of these where they are of 16 bits: "fours".
 KERNELS = [
@@ -32,7 +33,7 @@ KERNELS = [
     Kernel("vector bf16:bf16 half buffer", 1, BF16, BF16, ONE_AXIS | EIGHTS),
     Kernel("vector bf16:bf16 half two-axes", 1, BF16, BF16, EIGHTS),
     Kernel("vector bf16:bf16 interleaved texture", 1, BF16, BF16, INTERLEAVED | EIGHTS | TEXTURE),
-    Kernel("vector bf16:bf16 interleaved odd", 1, BF16, BF16, INTERLEAVED | LONE | ONE_RUN | EIGHT),
+    Kernel("vector bf16:bf16 interleaved odd", 1, BF16, BF16, INTERLEAVED | ODD),
     Kernel("vector f16:f16 half fours", 1, F16, F16, TWO_HEADS),
     Kernel("vector f32:f32 half pair-axes", 1, F32, F32, PAIR_AXIS),
     Kernel("vector f16:f16 interleaved pair-axes", 1, F16, F16, INTERLEAVED | EIGHT | PAIR_AXIS),
@@ -63,7 +64,7 @@ MORE_KERNELS = [
     Kernel("vector f16:f16 half pair-axes", 1, F16, F16, EIGHT | PAIR_AXIS),
     Kernel("vector bf16:bf16 interleaved pair-axes", 1, BF16, BF16, INTERLEAVED | EIGHT | PAIR_AXIS),
     Kernel("vector bf16:bf16 half pair-axes", 1, BF16, BF16, EIGHT | PAIR_AXIS),
-    Kernel("vector f16:f16 interleaved odd", 1, F16, F16, INTERLEAVED | LONE | ONE_RUN | EIGHT),
+    Kernel("vector f16:f16 interleaved odd", 1, F16, F16, INTERLEAVED | ODD),
     Kernel("vector f16:f16 interleaved pair-axes native", 1, F16, F16, INTERLEAVED | EIGHT | PAIR_AXIS | CONVERTS),
     Kernel("vector f32:f32 two-angles texture", 1, F32, F32, TWO_ANGLES | ONE_AXIS | TEXTURE),
     Kernel("vector f32:f32 factored texture", 1, F32, F32, FACTORED | HEAD_TABLE | ONE_AXIS | TEXTURE),
@@ -81,8 +82,7 @@ CONTROL = KERNELS[0]  # the one that controls are made of
 def vulkan_constants(kernel):
     """As src/vulkan/pipeline.c has them."""
     slots = TWO_SLOTS if kernel.slots == 2 else 0
-    left_out = TWO_HEADS | (LONE if kernel.flags & ONE_RUN else 0)
-    return [128 if kernel.vector else 64, kernel.source, kernel.to, kernel.flags & ~left_out | slots]
+    return [128 if kernel.vector else 64, kernel.source, kernel.to, kernel.flags & ~TWO_HEADS | slots]
 
 
 def is_opencl(kernel):
@@ -92,5 +92,6 @@ def is_opencl(kernel):
 
 def opencl_options(kernel):
     """As src/opencl/program.c builds it."""
+    flags = kernel.flags & OPENCL_FLAGS & ~(EIGHT if kernel.flags & ONE_RUN else 0)
     return ["-cl-std=CL1.2", f"-DR_IN={kernel.source}u", f"-DR_OUT={kernel.to}u", f"-DR_VECTOR={kernel.vector}",
-            f"-DR_FLAGS={kernel.flags & OPENCL_FLAGS}u", f"-DR_TEXTURE={int(kernel.flags & TEXTURE != 0)}"]
+            f"-DR_FLAGS={flags}u", f"-DR_TEXTURE={int(kernel.flags & TEXTURE != 0)}"]
