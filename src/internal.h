@@ -168,7 +168,6 @@ struct rope2d_device {
     rope2d_device_info info; // filled by the backend
     bool has_near_runs;      // runs of four lie side by side, too: lavapipe's
     bool has_long_runs;      // f32 is turned in runs of eight, too: SwiftShader's
-    bool has_lone_runs;      // runs of eight may be alone in their units: those of Vulkan's GPUs
     const struct rope2d_backend_ops *ops;
     void *impl;
     struct rope2d_kernel_list *kernels;          // that plans share; kernels.c

@@ -331,20 +331,20 @@ static void check_devices_units(rope2d_device *device, const rope2d_pattern *odd
                                 const rope2d_pattern *even) {
     static const struct {
         rope2d_backend backend;
-        bool is_software, has_lone_runs;
+        bool is_software;
         rope2d_element element;
         rope2d_vector_kind odd, even;
     } cases[] = {
-        {ROPE2D_BACKEND_VULKAN, false, true, ROPE2D_F16, ROPE2D_LONE_EIGHTS, ROPE2D_EIGHTS},
-        {ROPE2D_BACKEND_VULKAN, false, true, ROPE2D_F32, ROPE2D_FOURS, ROPE2D_FOURS},
-        {ROPE2D_BACKEND_OPENCL, false, false, ROPE2D_BF16, ROPE2D_FOURS, ROPE2D_EIGHTS},
-        {ROPE2D_BACKEND_OPENCL, true, false, ROPE2D_BF16, ROPE2D_EIGHTS, ROPE2D_EIGHTS},
+        {ROPE2D_BACKEND_VULKAN, false, ROPE2D_F16, ROPE2D_LONE_EIGHTS, ROPE2D_EIGHTS},
+        {ROPE2D_BACKEND_VULKAN, false, ROPE2D_F32, ROPE2D_FOURS, ROPE2D_FOURS},
+        {ROPE2D_BACKEND_OPENCL, false, ROPE2D_BF16, ROPE2D_FOURS, ROPE2D_EIGHTS},
+        {ROPE2D_BACKEND_OPENCL, true, ROPE2D_BF16, ROPE2D_EIGHTS, ROPE2D_EIGHTS},
+        {ROPE2D_BACKEND_VULKAN, true, ROPE2D_F16, ROPE2D_EIGHTS, ROPE2D_EIGHTS},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         rope2d_plan plan = {.device = device, .in = cases[i].element, .out = cases[i].element};
         device->info.backend = cases[i].backend;
         device->info.is_software = cases[i].is_software;
-        device->has_lone_runs = cases[i].has_lone_runs;
         plan.pattern = *odd;
         CHECK(rope2d_plan_vectors(&plan) == &plan.pattern.vector[cases[i].odd], "case %d: odd", (int)i);
         plan.pattern = *even;

@@ -146,7 +146,6 @@ rope2d_status rope2d_vulkan_parts_create(struct vulkan_device *device, rope2d_de
     const rope2d_device_info *info = &owner->info;
     owner->has_near_runs = rope2d_vulkan_keeps_order(info);
     owner->has_long_runs = info->is_software && !owner->has_near_runs;
-    owner->has_lone_runs = !info->is_software;
     if (!rope2d_lock_create(&device->queue_lock) || !rope2d_lock_create(&device->lane_lock) ||
         !rope2d_lock_create(&device->pool_lock) || !rope2d_lock_create(&device->kernel_lock) ||
         !rope2d_lock_create(&device->retire_lock))
