@@ -18,10 +18,10 @@
 // Half pairs in f32 on AMD's processors with AVX-512, measured on Zen 4: what reads the table where it goes
 // turns units one by one, and out of place all heads do, one tensor of a tile after the other. Whole heads,
 // of two tensors by turns, take a tenth to a third longer.
-#define R_APART false
 #if R_AMD && defined(__AVX512VL__) && R_SIDES == 1 && !R_IN && !R_OUT
-#undef R_APART
 #define R_APART true
+#else
+#define R_APART false
 #endif
 
 #define R_JOIN_(a, b)         a##b

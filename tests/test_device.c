@@ -159,6 +159,13 @@ static void test_instruction_set(void) {
     set_variable("ROPE2D_CPU", NULL);
 }
 
+static void check_folder(const rope2d_device *device, const char *expected, const char *what) {
+    const char *folder = device != NULL ? device->shader_folder : "no device";
+    const bool same = expected == NULL || folder == NULL ? expected == folder : strcmp(expected, folder) == 0;
+    const bool compiles = device != NULL && (device->flags & ROPE2D_DEVICE_RUNTIME_COMPILE) != 0;
+    expect(same && compiles == (expected != NULL) ? ROPE2D_OK : ROPE2D_STATUS_COUNT, ROPE2D_OK, NULL, what);
+}
+
 // Kernels come from the folder of the params, else from that of the environment; an empty one is none.
 static void test_shader_folder(void) {
     static const struct {
@@ -173,37 +180,26 @@ static void test_shader_folder(void) {
         rope2d_device *device = NULL;
         set_shaders(cases[i].environment);
         expect(rope2d_device_create(&params, &device), ROPE2D_OK, NULL, "a device with a shader folder");
-        const char *expected = cases[i].expected;
-        const char *folder = device != NULL ? device->shader_folder : "no device";
-        const bool same =
-            expected == NULL || folder == NULL ? expected == folder : strcmp(expected, folder) == 0;
-        const bool compiles = device != NULL && (device->flags & ROPE2D_DEVICE_RUNTIME_COMPILE) != 0;
-        expect(same && compiles == (expected != NULL) ? ROPE2D_OK : ROPE2D_STATUS_COUNT, ROPE2D_OK, NULL,
-               "ROPE2D_SHADERS");
+        check_folder(device, cases[i].expected, "ROPE2D_SHADERS");
         rope2d_device_destroy(device);
     }
     set_shaders(NULL);
 }
 
-static rope2d_status adopt_nothing(rope2d_device *device, const void *params) {
+static rope2d_status adopt_cpu(rope2d_device *device, const void *params) {
     return device->ops->device_create(device, params);
 }
 
 // An adopted device has no such field, and hears the environment alone.
 static void test_adopted_shader_folder(void) {
     const rope2d_device_params params = {.struct_size = sizeof(params), .host = &host};
-    const char *const folders[] = {"there", NULL};
-    for (size_t i = 0; i < 2; i++) {
+    const char *const folders[] = {"there", "", NULL};
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
         rope2d_device *device = NULL;
         set_shaders(folders[i]);
-        expect(rope2d_device_adopt(ROPE2D_BACKEND_CPU, &host, adopt_nothing, &params, &device), ROPE2D_OK,
-               NULL, "an adopted device");
-        const char *folder = device != NULL ? device->shader_folder : "no device";
-        const bool same =
-            folder != NULL && folders[i] != NULL ? strcmp(folder, folders[i]) == 0 : folder == folders[i];
-        const bool compiles = device != NULL && (device->flags & ROPE2D_DEVICE_RUNTIME_COMPILE) != 0;
-        expect(same && compiles == (i == 0) ? ROPE2D_OK : ROPE2D_STATUS_COUNT, ROPE2D_OK, NULL,
-               "ROPE2D_SHADERS of an adopted device");
+        expect(rope2d_device_adopt(ROPE2D_BACKEND_CPU, &host, adopt_cpu, &params, &device), ROPE2D_OK, NULL,
+               "an adopted device");
+        check_folder(device, i == 0 ? folders[i] : NULL, "ROPE2D_SHADERS of an adopted device");
         rope2d_device_destroy(device);
     }
     set_shaders(NULL);
