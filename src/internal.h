@@ -211,8 +211,8 @@ struct rope2d_plan {
     rope2d_table table_kind; // resolved: never AUTO
     rope2d_exactness exactness;
     bool may_test;                  // making its kernels may run some on the device
-    bool has_few;                   // filled by the backend: a kernel for two tensors of one head each
     bool has_one_kernel;            // filled by the backend: one takes tensors however they lie
+    uint32_t few_kernels;           // filled by the backend: for two tensors of one head each, 0 to 2
     uint32_t tensors_per_dispatch;  // filled by the backend, at least 1
     char kernel[64];                // filled by the backend
     void *impl;                     // the backend's: pipelines or kernels, units on the device

@@ -149,11 +149,14 @@ static rope2d_status apply(const test *t, rope2d_apply_fn *by, unsigned char *ou
 }
 
 // Heads at odd strides as tensors of one head each: of each token, each and the next one.
-static rope2d_status apply_apart(const test *t) {
+static rope2d_status apply_apart(const test *t, bool single) {
     const int64_t stride = stride_of(t, true);
     rope2d_checked_tensor both[2];
-    const rope2d_work work = {
-        .batch = 1, .tokens = t->heads / t->probe.heads, .tensor_count = 2, .tensors = both};
+    const rope2d_work work = {.batch = 1,
+                              .tokens = t->heads / t->probe.heads,
+                              .tensor_count = 2,
+                              .tensors = both,
+                              .single_only = single};
     for (uint32_t head = 1; head < t->probe.heads; head++) {
         for (uint32_t i = 0; i < 2; i++) {
             const int64_t at = 1 + stride * (head - i);
@@ -168,12 +171,12 @@ static rope2d_status apply_apart(const test *t) {
     return ROPE2D_OK;
 }
 
-typedef enum layout { EVEN, ODD, APART } layout; // of heads, whose kernels may differ
+typedef enum layout { EVEN, ODD, APART, APART_SINGLE } layout; // of heads, whose kernels may differ
 
 static rope2d_status run(const test *t, layout heads, rope2d_differences *differences) {
     const bool single = heads != EVEN;
     memset(t->out, GUARD, (size_t)t->elements * t->out_size);
-    ROPE2D_TRY(heads == APART ? apply_apart(t)
+    ROPE2D_TRY(heads >= APART ? apply_apart(t, heads > APART)
                               : apply(t, t->plan->device->ops->apply, t->out, 0, t->probe.heads, single));
     const uint64_t normal = (uint64_t)t->probe.tokens * t->probe.heads;
     if (memcmp(t->out, t->expected, (size_t)t->elements * t->out_size) != 0)
@@ -195,7 +198,9 @@ static rope2d_status run_all(test *t, rope2d_differences *differences) {
     spread(t, t->in, t->in_size);
     spread(t, t->expected, t->out_size);
     ROPE2D_TRY(run(t, ODD, differences));
-    return t->plan->has_few ? run(t, APART, differences) : ROPE2D_OK;
+    for (uint32_t i = 0; i < t->plan->few_kernels; i++)
+        ROPE2D_TRY(run(t, (layout)(APART + i), differences));
+    return ROPE2D_OK;
 }
 
 rope2d_status rope2d_self_test_count(const rope2d_plan *plan, rope2d_differences *differences) {

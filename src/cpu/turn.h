@@ -93,6 +93,8 @@ typedef struct rope2d_turn_kernel {
     bool shares : 1;     // knows blocks that are shared
     bool is_few : 1;  // turn_few_tmpl.h's: `inner` is 1 or 2, a block is all steps that one axis turns, with
                       // one table, and none overlap
+    bool is_past : 1; // past a thread's own caches such a kernel is better than the wider one, on AMD's
+                      // processors: f32's halves, by a quarter, where they are a tenth slower in those caches
     bool finds : 1;   // such a kernel finds tables itself, by `rows` of rope2d_turn: all heads have one, and
                       // it is no product
     bool streams : 1; // turn_streamed_tmpl.h's: out of place alone, to addresses that are multiples of

@@ -6,8 +6,8 @@
 
 #include <inttypes.h>
 
-// Of heads that kernel_past is for, between what was measured: of pairs side by side 44 are faster there and
-// 64 slower, of halves 32 and 64.
+// Of heads that kernel_past and streams_on are for, between what was measured: of pairs side by side, and of
+// halves of bf16 that are streamed, 44 are faster there and 64 slower, of other halves 32 and 64.
 #define MOST_PAIRS_PAST  48
 #define MOST_HALVES_PAST 32
 
@@ -277,10 +277,15 @@ static const rope2d_turn_kernel *kernel_past(const rope2d_vector *vector, const 
 }
 
 // All of them are AVX2's. On an Intel Xeon with AVX-512, whose other kernels store 64 bytes, pairs of f32
-// that lie side by side are faster so with two threads, and the rest slower.
-static bool streams_on(const rope2d_turn_kernel *kernel, rope2d_isa isa) {
-    return kernel->isa == isa || (kernel->isa <= isa && kernel->element == ROPE2D_F32 &&
-                                  kernel->pairing == ROPE2D_KERNEL_INTERLEAVED);
+// that lie side by side are faster so with two threads, and the rest slower. On AMD's Zen 4 all are, but for
+// long halves of bf16.
+static bool streams_on(const rope2d_turn_kernel *kernel, const rope2d_pattern *pattern, rope2d_isa isa,
+                       bool asks) {
+    const bool is_half = kernel->pairing == ROPE2D_KERNEL_HALF;
+    if (kernel->isa >= isa)
+        return kernel->isa == isa;
+    return asks ? kernel->element == ROPE2D_F32 && !is_half
+                : kernel->element != ROPE2D_BF16 || !is_half || pattern->pairs <= MOST_PAIRS_PAST;
 }
 
 rope2d_status rope2d_vector_add_others(rope2d_vector *vector, const rope2d_pattern *pattern, rope2d_isa isa,
@@ -292,9 +297,12 @@ rope2d_status rope2d_vector_add_others(rope2d_vector *vector, const rope2d_patte
     for (uint32_t i = 0; (kernel = rope2d_turn_kernel_at(i)) != NULL; i++) {
         if (kernel->element != vector->kernel->element || !rope2d_vector_suits(kernel, pattern))
             continue;
-        if (kernel->is_few && kernel->isa <= isa && !vector->few)
-            ROPE2D_TRY(create(&vector->few, kernel, pattern, host));
-        if (kernel->streams && streams_on(kernel, isa) && !vector->streamed && pattern->wide.count > 0)
+        rope2d_vector **const few =
+            vector->few && kernel->is_past && !asks ? &vector->few->past : &vector->few;
+        if (kernel->is_few && kernel->isa <= isa && !*few)
+            ROPE2D_TRY(create(few, kernel, pattern, host));
+        if (kernel->streams && streams_on(kernel, pattern, isa, asks) && !vector->streamed &&
+            pattern->wide.count > 0)
             ROPE2D_TRY(create(&vector->streamed, kernel, pattern, host));
     }
     return ROPE2D_OK;

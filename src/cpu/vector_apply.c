@@ -41,8 +41,9 @@ void rope2d_vector_join(rope2d_cpu_job *job) {
     job->joined.out.head_stride = out_apart;
     job->is_joined = true;
     job->ahead.heads = job->ahead.few;
-    if (job->vector->few)
-        job->vector = job->vector->few;
+    const rope2d_vector *const few = job->vector->few;
+    if (few)
+        job->vector = few->past && (!job->is_small || job->work->single_only) ? few->past : few;
     job->direct = job->streams && !a->in_place && job->ahead.follows &&
                   stores_past(job->vector, &job->joined.out, element);
 }
