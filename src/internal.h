@@ -212,6 +212,7 @@ struct rope2d_plan {
     rope2d_exactness exactness;
     bool may_test;                  // making its kernels may run some on the device
     bool has_one_kernel;            // filled by the backend: one takes tensors however they lie
+    bool has_streamed;              // filled by the backend: another kernel for what goes past the caches
     uint32_t few_kernels;           // filled by the backend: for two tensors of one head each, 0 to 2
     uint32_t tensors_per_dispatch;  // filled by the backend, at least 1
     char kernel[64];                // filled by the backend
@@ -243,8 +244,8 @@ typedef struct rope2d_work {
     uint64_t tokens;
     uint32_t tensor_count;
     const rope2d_checked_tensor *tensors;
-    // Of the self-test, which looks at both: never wide units, and the CPU as past its caches in place; as
-    // past them elsewhere.
+    // Of the self-test, which looks at both: never wide units, and the CPU as past its caches in place, or of
+    // two single heads as past a thread's own; as past them elsewhere.
     bool single_only;
     bool streams;
 } rope2d_work;

@@ -344,6 +344,34 @@ static void test_few(rope2d_device *device) {
     }
 }
 
+// So is any other kernel of a plan that turns its first step by another axis.
+static void test_others(rope2d_device *device) {
+    static float freqs[2][32];
+    for (uint32_t i = 0; i < 32; i++)
+        freqs[i / 16][i] = 0.25f;
+    rope2d_spec spec = {.struct_size = sizeof(spec), .axes = 2, .freqs = &freqs[0][0], .head_dim = 64};
+    for (unsigned i = 0; i < 6; i++) {
+        rope2d_plan *plan = NULL;
+        spec.pairing = i % 2 ? ROPE2D_PAIRING_INTERLEAVED : ROPE2D_PAIRING_HALF;
+        CHECK(make_plan(device, &spec, i / 2 * (ROPE2D_ELEMENT_COUNT + 1), &plan) == ROPE2D_OK, "no plan");
+        rope2d_vector *vector = plan ? plan->impl : NULL;
+        rope2d_vector *const all[] = {vector, vector ? vector->past : NULL, vector ? vector->streamed : NULL};
+        for (unsigned j = 0; j < 3; j++) {
+            rope2d_differences broken = {0};
+            if (!all[j])
+                continue;
+            rope2d_entries *step = all[j]->steps;
+            const uint32_t axes = 2 * ROPE2D_FIRST_ROW + 1;
+            step->source = axes - step->source;
+            CHECK(rope2d_self_test_count(plan, &broken) == ROPE2D_OK && broken.normal > 0,
+                  "kernel %u of a plan, type %u, pairing %u: another axis is not seen", j, (unsigned)plan->in,
+                  (unsigned)spec.pairing);
+            step->source = axes - step->source;
+        }
+        rope2d_plan_destroy(plan);
+    }
+}
+
 int main(void) {
     rope2d_device_params params = {.struct_size = sizeof(params), .flags = ROPE2D_DEVICE_PORTABLE};
     rope2d_device *device = NULL;
@@ -362,6 +390,7 @@ int main(void) {
         const rope2d_spec small = {.struct_size = sizeof(small), .head_dim = 16, .axes = 1, .freqs = freqs};
         test_all_edges(device);
         test_few(device);
+        test_others(device);
         device->ops = &faulty;
         test_specs(device);
         test_edges(device, &small, FUSED, "interleaved");

@@ -6,8 +6,8 @@
 
 #include <inttypes.h>
 
-// Of heads that kernel_past and streams_on are for, between what was measured: of pairs side by side, and of
-// halves of bf16 that are streamed, 44 are faster there and 64 slower, of other halves 32 and 64.
+// Of heads that kernel_past is for, between what was measured: of pairs side by side 44 are faster there and
+// 64 slower, of halves 32 and 64; and so are halves of bf16 that are streamed.
 #define MOST_PAIRS_PAST  48
 #define MOST_HALVES_PAST 32
 
@@ -277,15 +277,18 @@ static const rope2d_turn_kernel *kernel_past(const rope2d_vector *vector, const 
 }
 
 // All of them are AVX2's. On an Intel Xeon with AVX-512, whose other kernels store 64 bytes, pairs of f32
-// that lie side by side are faster so with two threads, and the rest slower. On AMD's Zen 4 all are, but for
-// long halves of bf16.
+// that lie side by side are faster so with two threads, and the rest slower. On AMD's Zen 4 all are faster,
+// but for long halves of bf16, and f16 side by side whose heads end inside a line.
 static bool streams_on(const rope2d_turn_kernel *kernel, const rope2d_pattern *pattern, rope2d_isa isa,
                        bool asks) {
     const bool is_half = kernel->pairing == ROPE2D_KERNEL_HALF;
     if (kernel->isa >= isa)
         return kernel->isa == isa;
-    return asks ? kernel->element == ROPE2D_F32 && !is_half
-                : kernel->element != ROPE2D_BF16 || !is_half || pattern->pairs <= MOST_PAIRS_PAST;
+    if (asks || kernel->element == ROPE2D_F32)
+        return kernel->element == ROPE2D_F32 && !(asks && is_half);
+    if (kernel->element == ROPE2D_BF16)
+        return !is_half || pattern->pairs <= MOST_HALVES_PAST;
+    return is_half || pattern->head_dim * 2 % ROPE2D_STREAM_LINE == 0;
 }
 
 rope2d_status rope2d_vector_add_others(rope2d_vector *vector, const rope2d_pattern *pattern, rope2d_isa isa,
