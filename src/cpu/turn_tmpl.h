@@ -7,8 +7,8 @@
 //     STEP_BYTES        from a step's first byte to the next step's
 //     HAS_AHEAD         1 where it asks for heads ahead, else 0
 //     IS_FEW            1 for few heads: then the loops are turn_few_tmpl.h's, without STEPS
-//     FOLLOWS           where such a kernel, of steps of one line, knows turn->follows: HALVES_FOLLOW, or
-//                       PAIRS_FOLLOW of pairs side by side
+//     FOLLOWS           where such a kernel knows turn->follows: HALVES_FOLLOW, of steps of half a line of
+//                       lo and half a line of hi, or PAIRS_FOLLOW, of pairs side by side
 //     FINDS             1 where such a kernel finds tables itself: else they are found for it
 //     STEPS             how many steps' cosines and sines it keeps, mostly as registers have room for
 //     LEAST_STEPS       where it is there, the kernel knows some numbers of steps alone: with LEAST_STEPS and
