@@ -361,7 +361,7 @@ static void test_others(rope2d_device *device) {
             if (!all[j])
                 continue;
             rope2d_entries *step = all[j]->steps;
-            const uint32_t axes = 2 * ROPE2D_FIRST_ROW + 1;
+            const uint32_t axes = 2 * ROPE2D_FIRST_ROW + 1; // the sources of both, which are no mixed steps
             step->source = axes - step->source;
             CHECK(rope2d_self_test_count(plan, &broken) == ROPE2D_OK && broken.normal > 0,
                   "kernel %u of a plan, type %u, pairing %u: another axis is not seen", j, (unsigned)plan->in,

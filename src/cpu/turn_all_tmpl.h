@@ -34,7 +34,7 @@
 #define PAIRS        WIDTH
 #define STEP_BYTES   (4 * WIDTH)
 #define STEPS        HALF_STEPS
-#define FOLLOWS      (IS_FEW && WIDTH == 8 ? HALVES_FOLLOW : 0) // is_past: the wide one never does
+#define FOLLOWS      (IS_FEW && WIDTH == 8 ? HALVES_FOLLOW : 0) // the wide one is not asked to: is_past
 #define FINDS        IS_FEW
 #define ENTRY        real_entries
 #define SPLIT        split

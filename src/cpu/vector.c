@@ -284,8 +284,10 @@ static bool streams_on(const rope2d_turn_kernel *kernel, const rope2d_pattern *p
     const bool is_half = kernel->pairing == ROPE2D_KERNEL_HALF;
     if (kernel->isa >= isa)
         return kernel->isa == isa;
-    if (asks || kernel->element == ROPE2D_F32)
-        return kernel->element == ROPE2D_F32 && !(asks && is_half);
+    if (kernel->element == ROPE2D_F32)
+        return !asks || !is_half;
+    if (asks)
+        return false;
     if (kernel->element == ROPE2D_BF16)
         return !is_half || pattern->pairs <= MOST_HALVES_PAST;
     return is_half || pattern->head_dim * 2 % ROPE2D_STREAM_LINE == 0;
