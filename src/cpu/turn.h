@@ -22,7 +22,7 @@ typedef struct rope2d_block {
     int32_t distance; // bytes from lo to hi, which may lie before it; unused by interleaved kernels
     uint32_t last;    // bytes from the first step to the last
     uint32_t steps;   // 1 to the kernel's block_steps, or as many as there are
-    uint32_t axis;    // for a kernel that finds tables: whose row turns it, and from which fp32 of that on
+    uint32_t axis;    // for few heads: whose row turns it, and from which fp32 of that on
     uint32_t entries;
     int32_t ahead;  // bytes to the end of the lines that it asks for, of the head `ahead` bytes from this one
     bool is_shared; // three steps, the last one half this head's, half the next one's
@@ -43,10 +43,9 @@ static inline const float *rope2d_row_at(const rope2d_rows *table, int32_t row) 
 typedef struct rope2d_turn {
     const unsigned char *in; // channel 0 of the first head
     unsigned char *out;
-    const float *const *tables; // [outer][steps]: (cos, sin) of a step's pairs, or of a block's
-    // A kernel that finds tables goes by row numbers. To find those of some tokens first, and then turn them,
-    // takes a tenth to a fifth of the time of single heads, in which vectors have no work; of bf16, which has
-    // most of it for them, it is faster all the same.
+    const float *const *tables; // [outer][steps]: (cos, sin) of a step's pairs
+    // A kernel for few heads goes by row numbers. To find the tables of some tokens first, and then turn
+    // them, takes a twentieth to a fifth of the time of single heads, in which vectors have no work.
     const int32_t *rows; // [outer][row_axes], none negative
     uint32_t row_axes;
     rope2d_rows table;
@@ -91,12 +90,11 @@ typedef struct rope2d_turn_kernel {
     uint8_t block_steps; // at most
     uint8_t lengths;     // bit i: it knows blocks of block_steps - i; 0: all up to block_steps
     bool shares : 1;     // knows blocks that are shared
-    bool is_few : 1;  // turn_few_tmpl.h's: `inner` is 1 or 2, a block is all steps that one axis turns, with
-                      // one table, and none overlap
+    bool is_few : 1; // turn_few_tmpl.h's: `inner` is 1 or 2, a block is all steps that one axis turns, and
+                     // none overlap. It finds tables itself, by `rows` of rope2d_turn: all heads have one,
+                     // and it is no product
     bool is_past : 1; // past a thread's own caches such a kernel is better than the wider one, on AMD's
                       // processors: f32's halves, by a quarter, where they are a tenth slower in those caches
-    bool finds : 1;   // such a kernel finds tables itself, by `rows` of rope2d_turn: all heads have one, and
-                      // it is no product
     bool streams : 1; // turn_streamed_tmpl.h's: out of place alone, to addresses that are multiples of
                       // ROPE2D_STREAM_ALIGNMENT, in whole steps, without a second tensor
     bool may_stream : 1; // writes past the caches where rope2d_turn says so: to heads that begin at multiples

@@ -35,7 +35,6 @@
 #define STEP_BYTES   (4 * WIDTH)
 #define STEPS        HALF_STEPS
 #define FOLLOWS      (IS_FEW && WIDTH == 8 ? HALVES_FOLLOW : 0) // the wide one is not asked to: is_past
-#define FINDS        IS_FEW
 #define ENTRY        real_entries
 #define SPLIT        split
 #define READ(i, at)  HALF_READ(load, i, at)
@@ -47,7 +46,6 @@
 #define STEP_BYTES   (4 * WIDTH)
 #define STEPS        BLOCK_STEPS
 #define FOLLOWS      (IS_FEW * PAIRS_FOLLOW)
-#define FINDS        IS_FEW
 #define ENTRY        real_entries
 #define SPLIT        doubled
 #define READ(i, at)  const REAL x##i = load(in + (at));

@@ -17,7 +17,6 @@
 #define PAIRS        WIDTH
 #define STEP_BYTES   (2 * WIDTH)
 #define STEPS        HALF_STEPS
-#define FINDS        IS_FEW
 #define ENTRY        real_entries
 #define SPLIT        split
 #define READ(i, at)  HALF_READ(load_f16, i, at)
@@ -33,7 +32,6 @@
 #define PAIRS        (WIDTH / 2)
 #define STEP_BYTES   (2 * WIDTH)
 #define STEPS        BLOCK_STEPS
-#define FINDS        IS_FEW
 #define ENTRY        real_entries
 #define SPLIT        doubled
 #define READ(i, at)  const REAL x##i = load_f16(in + (at));

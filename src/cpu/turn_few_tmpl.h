@@ -4,14 +4,9 @@
 // it in registers over a block's steps costs more than it saves. Both take one step after the other, and but
 // for turn->follows are read before either is written: one head is both.
 
-#if FINDS
-// Where a block's cosines and sines begin, in the row of its axis.
-#define ENTRIES(block) (rope2d_row_at(&rows, numbers[(block)->axis]) + (block)->entries)
-#define NEXT_TOKEN     numbers += turn->row_axes;
-#else
-#define ENTRIES(block) (*table++)
-#define NEXT_TOKEN
-#endif
+// Where a block's cosines and sines begin, in the row of its axis. What the table is stays in memory: in
+// registers it would leave too few, and gcc then moves some to vectors' and back.
+#define ENTRIES(block) (rope2d_row_at(&turn->table, numbers[(block)->axis]) + (block)->entries)
 
 // Every token, block by block.
 #define BLOCKS(ask, turn_step)                                                                               \
@@ -33,7 +28,7 @@
                 entries += 2 * (PAIRS);                                                                      \
             }                                                                                                \
         }                                                                                                    \
-        NEXT_TOKEN                                                                                           \
+        numbers += turn->row_axes;                                                                           \
         outer_in += turn->in_outer;                                                                          \
         outer_out += turn->out_outer;                                                                        \
     }
@@ -44,12 +39,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
     const rope2d_block *const end = turn->blocks + turn->block_count;
     const bool direct = turn->direct; // for WRITE
     (void)direct;
-#if FINDS
-    const rope2d_rows rows = turn->table;
     const int32_t *numbers = turn->rows;
-#else
-    const float *const *table = turn->tables;
-#endif
     const unsigned char *outer_in = turn->in;
     unsigned char *outer_out = turn->out;
 #if FOLLOWS == HALVES_FOLLOW
@@ -70,9 +60,6 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
         return;
     }
 #elif FOLLOWS == PAIRS_FOLLOW
-#if !FINDS
-#error "tables that are given are read once, and here each head reads its own"
-#endif
     // A processor keeps up with one head after the other, each read in order.
     if (ROPE2D_RARELY(turn->follows)) {
         for (uint32_t o = turn->outer; o > 0; o--) {
@@ -93,7 +80,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
                     }
                 }
             }
-            NEXT_TOKEN
+            numbers += turn->row_axes;
             outer_in += turn->in_outer;
             outer_out += turn->out_outer;
         }
@@ -111,4 +98,3 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 
 #undef BLOCKS
 #undef ENTRIES
-#undef NEXT_TOKEN

@@ -9,7 +9,6 @@
 //     IS_FEW            1 for few heads: then the loops are turn_few_tmpl.h's, without STEPS
 //     FOLLOWS           where such a kernel knows turn->follows: HALVES_FOLLOW, of steps of half a line of
 //                       lo and half a line of hi, or PAIRS_FOLLOW, of pairs side by side
-//     FINDS             1 where such a kernel finds tables itself: else they are found for it
 //     STEPS             how many steps' cosines and sines it keeps, mostly as registers have room for
 //     LEAST_STEPS       where it is there, the kernel knows some numbers of steps alone: with LEAST_STEPS and
 //                       STEPS 4 and 4, or 8 and 8, this one; 6 and 8 these; 8 and 11 8, 10 and 11
@@ -32,9 +31,6 @@
 #define PAIRS_FOLLOW  2
 #ifndef FOLLOWS
 #define FOLLOWS 0
-#endif
-#ifndef FINDS
-#define FINDS 0
 #endif
 #ifndef LEAST_STEPS
 #define LEAST_STEPS 1
@@ -256,7 +252,6 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #undef ENTRY
 #undef SPLIT
 #undef FOLLOWS
-#undef FINDS
 #undef HALVES_FOLLOW
 #undef PAIRS_FOLLOW
 #undef READ

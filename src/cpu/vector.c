@@ -60,7 +60,7 @@ static bool is_aligned(const rope2d_turn_kernel *kernel, const rope2d_pattern *p
 
 bool rope2d_vector_suits(const rope2d_turn_kernel *kernel, const rope2d_pattern *pattern) {
     if (pattern->pairs == 0 || pattern->pairs > ROPE2D_TURN_MOST_PAIRS || pattern->angles != 1 ||
-        pattern->factors == 1 || (kernel->finds && (pattern->factors > 0 || pattern->freq_heads > 1)))
+        pattern->factors == 1 || (kernel->is_few && (pattern->factors > 0 || pattern->freq_heads > 1)))
         return false;
     for (uint32_t i = 0; i < pattern->pairs;) {
         const uint32_t pairs = run_pairs(pattern, i, kernel->pairing);
@@ -173,7 +173,6 @@ static void add_long_blocks(rope2d_vector *v, const rope2d_pattern *pattern, uin
     const uint32_t step = v->kernel->pairs;
     for (uint32_t i = first; i < first + pairs; i += step) {
         if (i == first || pattern->axis[i] != pattern->axis[i - step]) {
-            add_step_at(v, ROPE2D_FIRST_ROW + pattern->axis[i], 2 * i);
             v->blocks[v->block_count++] = (rope2d_block){
                 .first = pattern->lo[i] * element,
                 .distance = (pattern->hi[first] - pattern->lo[first]) * (int32_t)element,
@@ -228,7 +227,7 @@ static rope2d_status create(rope2d_vector **vector, const rope2d_turn_kernel *ke
     for (uint32_t i = 0; i < v->block_count; i++)
         v->blocks[i].ahead = (int32_t)((i + 1) * v->fetched - v->blocks[i].first);
     add_passes(v, pattern);
-    bound_tables(v, ROPE2D_TILE_POINTERS, v->step_count);
+    bound_tables(v, ROPE2D_TILE_POINTERS, kernel->is_few ? v->block_count : v->step_count);
     bound_tables(v, ROPE2D_MIXED_ENTRIES, v->mixed_count);
     return ROPE2D_OK;
 }

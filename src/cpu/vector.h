@@ -34,7 +34,7 @@ typedef struct rope2d_pass {
 typedef struct rope2d_vector {
     const rope2d_turn_kernel *kernel;
     rope2d_block *blocks;
-    rope2d_entries *steps; // [step_places], of all blocks
+    rope2d_entries *steps; // [step_places], of all blocks; for few heads none
     rope2d_entries *mixed; // the pairs of steps that several axes turn
     rope2d_pass *passes;
     uint32_t block_count;

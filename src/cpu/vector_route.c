@@ -8,12 +8,12 @@
 #define GROUP_HEADS 2
 #define GROUP_BYTES 704 // where these are more; of what takes long to turn, twice as many
 
-// Past the caches few, so that memory does not wait for rows; but where the kernel finds them.
+// Past the caches few, so that memory does not wait for rows; but where the kernel finds its own.
 static uint32_t tables_room(const rope2d_tile *tile) {
     const rope2d_cpu_job *job = tile->job;
     const uint64_t token_bytes = (uint64_t)tile->tensors->heads * job->head_bytes;
     uint32_t room = job->vector->tables;
-    if (job->is_small || job->vector->kernel->finds)
+    if (job->is_small || job->vector->kernel->is_few)
         return room;
     room = room < TILE_TABLES ? room : TILE_TABLES;
     while (!tile->by_head && job->ahead.heads == 0 && room > 1 && room * token_bytes > TILE_BYTES)

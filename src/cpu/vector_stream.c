@@ -72,7 +72,7 @@ static void turn_past_caches(const rope2d_cpu_job *job, const rope2d_turn *t) {
             part.in += part.inner * t->in_inner;
             to += part.inner * t->out_inner;
         }
-        if (kernel->finds)
+        if (kernel->is_few)
             part.rows += t->row_axes;
     }
 }

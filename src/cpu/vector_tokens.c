@@ -5,7 +5,7 @@
 #include "vector_route.h"
 
 // The tables of tokens that follow one another, as many as turn, `most` at most, for all heads. Returns how
-// many. A kernel that finds tables needs to know no more; where rows are not multiplied they are found here,
+// many. A kernel for few heads needs to know no more; where rows are not multiplied they are found here,
 // by what is the same for all tokens.
 static inline uint32_t find_tables(const rope2d_cpu_job *job, const int32_t *rows, uint32_t most,
                                    rope2d_tables *t) {
@@ -22,7 +22,7 @@ static inline uint32_t find_tables(const rope2d_cpu_job *job, const int32_t *row
         tokens++;
     if (v->product)
         rope2d_tables_find(job, rows, 0, false, tokens, t);
-    if (v->product || v->kernel->finds)
+    if (v->product || v->kernel->is_few)
         return tokens;
     for (uint32_t n = tokens; n > 0; n--, rows += axes) {
         const rope2d_entries *steps = v->steps;
