@@ -213,6 +213,7 @@ struct rope2d_plan {
     bool may_test;                  // making its kernels may run some on the device
     bool has_one_kernel;            // filled by the backend: one takes tensors however they lie
     bool has_streamed;              // filled by the backend: another kernel for what goes past the caches
+    bool has_alone;                 // filled by the backend: another kernel for a tensor of one head
     uint32_t few_kernels;           // filled by the backend: for two tensors of one head each, 0 to 2
     uint32_t tensors_per_dispatch;  // filled by the backend, at least 1
     char kernel[64];                // filled by the backend

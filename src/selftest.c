@@ -126,7 +126,7 @@ static void count_differences(const test *t, uint64_t normal, rope2d_differences
 }
 
 // How heads lie, and what an apply is told of them: kernels may differ.
-typedef enum layout { EVEN, EVEN_NEAR, ODD, APART, APART_SINGLE } layout;
+typedef enum layout { EVEN, EVEN_NEAR, ODD, APART, APART_SINGLE, ALONE } layout;
 
 // Rotates all heads in `in`, so many to a token, by the device or by the portable path.
 // NOLINTNEXTLINE(readability-non-const-parameter)
@@ -152,17 +152,18 @@ static rope2d_status apply(const test *t, rope2d_apply_fn *by, unsigned char *ou
     return by(t->plan, &t->probe.positions, &work);
 }
 
-// Heads at odd strides as tensors of one head each: of each token, each and the next one.
-static rope2d_status apply_apart(const test *t, bool single) {
+// Heads at odd strides as `count` tensors of one head each: of each token, each alone, or each and the next
+// one.
+static rope2d_status apply_apart(const test *t, uint32_t count, bool single) {
     const int64_t stride = stride_of(t, true);
     rope2d_checked_tensor both[2];
     const rope2d_work work = {.batch = 1,
                               .tokens = t->heads / t->probe.heads,
-                              .tensor_count = 2,
+                              .tensor_count = count,
                               .tensors = both,
                               .single_only = single};
-    for (uint32_t head = 1; head < t->probe.heads; head++) {
-        for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t head = count - 1; head < t->probe.heads; head++) {
+        for (uint32_t i = 0; i < count; i++) {
             const int64_t at = 1 + stride * (head - i);
             both[i] = (rope2d_checked_tensor){
                 .heads = 1,
@@ -178,7 +179,7 @@ static rope2d_status apply_apart(const test *t, bool single) {
 static rope2d_status run(const test *t, layout how, rope2d_differences *differences) {
     const bool single = how >= ODD;
     memset(t->out, GUARD, (size_t)t->elements * t->out_size);
-    ROPE2D_TRY(how >= APART ? apply_apart(t, how > APART)
+    ROPE2D_TRY(how >= APART ? apply_apart(t, how == ALONE ? 1 : 2, how == APART_SINGLE)
                             : apply(t, t->plan->device->ops->apply, t->out, 0, t->probe.heads, how));
     const uint64_t normal = (uint64_t)t->probe.tokens * t->probe.heads;
     if (memcmp(t->out, t->expected, (size_t)t->elements * t->out_size) != 0)
@@ -204,6 +205,8 @@ static rope2d_status run_all(test *t, rope2d_differences *differences) {
     ROPE2D_TRY(run(t, ODD, differences));
     for (uint32_t i = 0; i < t->plan->few_kernels; i++)
         ROPE2D_TRY(run(t, (layout)(APART + i), differences));
+    if (t->plan->has_alone)
+        ROPE2D_TRY(run(t, ALONE, differences));
     return ROPE2D_OK;
 }
 

@@ -5,7 +5,7 @@
 // outputs go; asking for lines ahead or not, as processors do not all do: the bits of the portable path, for
 // a number of tokens that no tile divides and tokens that do not rotate. All in place, all elsewhere, there
 // also where no vector is aligned, or of three the first in place and both others elsewhere, as a kernel
-// could go on from one to the next.
+// could go on from one to the next. Single heads alone as well.
 #include "apply_once.h"
 #include "check.h"
 #include "cpu/device.h"
@@ -17,7 +17,7 @@
 // The last place keeps what those before it begin with.
 enum { TOKENS = 6143, CHANNELS = 256, COLUMNS = 83, TENSORS = 3, FILLED = 4, PLACES = 5, LINE = 64 };
 
-typedef enum where { ELSEWHERE, IN_PLACE, FIRST_IN_PLACE, NOT_ALIGNED, WHERES } where;
+typedef enum where { ELSEWHERE, IN_PLACE, FIRST_IN_PLACE, NOT_ALIGNED, ALONE, ALONE_IN_PLACE, WHERES } where;
 
 // Of one head; several have fewer tokens in the same memory.
 static const size_t tensor_bytes = (size_t)TOKENS * CHANNELS * sizeof(float);
@@ -30,7 +30,7 @@ typedef struct counts {
 
 static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *types, counts heads, where place,
                             unsigned char *from, unsigned char *to) {
-    const uint32_t count = place == FIRST_IN_PLACE ? 3 : 2;
+    const uint32_t count = place == FIRST_IN_PLACE ? 3 : place >= ALONE ? 1 : 2;
     const uint32_t dim = types->spec->head_dim;
     const uint64_t room = (uint64_t)TOKENS * CHANNELS / heads.first / dim;
     const uint64_t tokens = (room < TOKENS ? room : TOKENS) - (place == NOT_ALIGNED);
@@ -52,7 +52,8 @@ static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *typ
             from, TENSORS * tensor_bytes, i * tensor_bytes, (int64_t)TOKENS * CHANNELS, heads.first * dim,
             dim};
         tensors[i] = (rope2d_tensor){.heads = i == 0 ? heads.first : heads.others, .in = in, .out = in};
-        tensors[i].out.base = place == IN_PLACE || (place == FIRST_IN_PLACE && i == 0) ? from : to;
+        tensors[i].out.base =
+            place == IN_PLACE || place == ALONE_IN_PLACE || (place == FIRST_IN_PLACE && i == 0) ? from : to;
         tensors[i].out.offset += place == NOT_ALIGNED ? rope2d_element_size(types->out) : 0;
     }
     const rope2d_apply_params all = {sizeof(all), 1, 0, tokens, count, tensors};
@@ -71,7 +72,8 @@ static void fill(unsigned char *memory) {
 
 static void compare(rope2d_device *device, rope2d_device *portable, const rope2d_plan_params *types,
                     counts heads, where place, unsigned char *const memory[PLACES]) {
-    static const char *const names[] = {"", ", in place", ", the first in place", ", not aligned"};
+    static const char *const names[] = {"",        ", in place",      ", the first in place", ", not aligned",
+                                        ", alone", ", alone in place"};
     for (int i = 0; i < FILLED; i++) {
         if (i % 2 == 0)
             memcpy(memory[i], memory[FILLED], TENSORS * tensor_bytes);
@@ -96,7 +98,8 @@ static void compare_all(rope2d_device *device, rope2d_device *portable, counts h
     const uint32_t pairs = dim / 2;
     for (uint32_t i = 0; i < pairs; i++)
         freqs[(2 * i < pairs ? 0 : pairs) + i] = 1.0f / (float)(i % (pairs / 2) + 1);
-    for (int i = 0; i < 6 * WHERES; i++) {
+    const int wheres = heads.first > 1 ? ALONE : WHERES;
+    for (int i = 0; i < 6 * wheres; i++) {
         static const rope2d_element elements[] = {ROPE2D_F32, ROPE2D_F16, ROPE2D_BF16};
         const rope2d_spec spec = {.struct_size = sizeof(spec),
                                   .head_dim = dim,
@@ -105,9 +108,9 @@ static void compare_all(rope2d_device *device, rope2d_device *portable, counts h
                                   .freqs = freqs};
         const rope2d_plan_params types = {.struct_size = sizeof(types),
                                           .spec = &spec,
-                                          .in = elements[i / 2 / WHERES],
-                                          .out = elements[i / 2 / WHERES]};
-        compare(device, portable, &types, heads, (where)(i / 2 % WHERES), memory);
+                                          .in = elements[i / 2 / wheres],
+                                          .out = elements[i / 2 / wheres]};
+        compare(device, portable, &types, heads, (where)(i / 2 % wheres), memory);
     }
 }
 

@@ -316,7 +316,14 @@ static void test_hashes(rope2d_device *device) {
     }
 }
 
-// A kernel for few heads that leaves a step out is seen, however long heads are.
+static rope2d_turn_fn *few_turn;
+
+static void leave_alone(const rope2d_turn *turn) {
+    if (turn->inner > 1)
+        few_turn(turn);
+}
+
+// A kernel for few heads that leaves a step out is seen, however long heads are, or one that is alone.
 static void test_few(rope2d_device *device) {
     static float freqs[128];
     for (uint32_t i = 0; i < 128; i++)
@@ -329,7 +336,7 @@ static void test_few(rope2d_device *device) {
         spec.head_dim = i < 6 ? 256 : 64;
         CHECK(make_plan(device, &spec, i / 2 % 3 * (ROPE2D_ELEMENT_COUNT + 1), &plan) == ROPE2D_OK,
               "no plan");
-        const rope2d_vector *few = plan && plan->few_kernels > 0 ? ((rope2d_vector *)plan->impl)->few : NULL;
+        rope2d_vector *few = plan && plan->few_kernels > 0 ? ((rope2d_vector *)plan->impl)->few : NULL;
         if (!few)
             check_skip("this processor has no kernel for few heads");
         for (; few; few = few->past) {
@@ -339,6 +346,16 @@ static void test_few(rope2d_device *device) {
                   "few heads of %u channels, type %u: a step that is left out is not seen", spec.head_dim,
                   (unsigned)plan->in);
             few->blocks[0].steps++;
+            const rope2d_turn_kernel *const kernel = few->kernel;
+            rope2d_turn_kernel other = *kernel;
+            few_turn = other.turn;
+            other.turn = leave_alone;
+            few->kernel = &other;
+            CHECK(rope2d_self_test_count(plan, &broken) == ROPE2D_OK &&
+                      (broken.normal > 0) == (kernel->alone == true),
+                  "a head of %u channels, type %u: that it is left alone is not seen", spec.head_dim,
+                  (unsigned)plan->in);
+            few->kernel = kernel;
         }
         rope2d_plan_destroy(plan);
     }

@@ -54,8 +54,9 @@ void rope2d_cpu_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor *te
                       uint64_t end);
 void rope2d_vector_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensor, uint64_t begin,
                          uint64_t end);
-// Makes two tensors of one head each one of two heads, so that a token's table is read once for both; nothing
-// where they are something else. Of a job whose tasks are rope2d_vector_tokens.
+// Makes two tensors of one head each one of two heads, so that a token's table is read once for both, and
+// gives them, or one head alone, the plan's kernel for few heads, if it has one; nothing where they are
+// something else. Of a job whose tasks are rope2d_vector_tokens.
 void rope2d_vector_join(rope2d_cpu_job *job);
 // Rotates tokens begin to end of all tensors, numbered [batch][token].
 void rope2d_vector_tokens(const rope2d_cpu_job *job, uint64_t begin, uint64_t end);

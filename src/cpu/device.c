@@ -93,6 +93,7 @@ static rope2d_status plan_create(rope2d_plan *plan) {
             ROPE2D_TRY(rope2d_vector_add_others(vector, &plan->pattern, cpu->isa, cpu->ahead.heads > 0,
                                                 &plan->device->host));
         plan->has_streamed = vector->streamed != NULL;
+        plan->has_alone = vector->few && vector->few->kernel->alone;
         plan->few_kernels = !vector->few ? 0 : vector->few->past ? 2 : 1;
     }
     plan->tensors_per_dispatch = ROPE2D_MAX_TENSORS;

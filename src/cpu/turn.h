@@ -90,9 +90,10 @@ typedef struct rope2d_turn_kernel {
     uint8_t block_steps; // at most
     uint8_t lengths;     // bit i: it knows blocks of block_steps - i; 0: all up to block_steps
     bool shares : 1;     // knows blocks that are shared
-    bool is_few : 1; // turn_few_tmpl.h's: `inner` is 1 or 2, a block is all steps that one axis turns, and
-                     // none overlap. It finds tables itself, by `rows` of rope2d_turn: all heads have one,
-                     // and it is no product
+    bool is_few : 1;  // turn_few_tmpl.h's: `inner` is 1 or 2, a block is all steps that one axis turns, and
+                      // none overlap. It finds tables itself, by `rows` of rope2d_turn: all heads have one,
+                      // and it is no product
+    bool alone : 1;   // such a kernel turns a head alone, and not that one twice: it is taken for one, too
     bool is_past : 1; // past a thread's own caches such a kernel is better than the wider one, on AMD's
                       // processors: f32's halves, by a quarter, where they are a tenth slower in those caches
     bool streams : 1; // turn_streamed_tmpl.h's: out of place alone, to addresses that are multiples of

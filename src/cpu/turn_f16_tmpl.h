@@ -34,6 +34,7 @@
 #define STEPS        BLOCK_STEPS
 #define ENTRY        real_entries
 #define SPLIT        doubled
+#define IS_ALONE     (turn->inner == 1)
 #define READ(i, at)  const REAL x##i = load_f16(in + (at));
 #define WRITE(i, at) PAIR_WRITE(store_f16, i, at)
 #include "turn_tmpl.h"

@@ -47,9 +47,9 @@ const rope2d_turn_kernel rope2d_turn_few_avx512[6] = {
     {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 32, 64, UINT8_MAX, .is_few = true,
      .may_stream = true, .turn = half_bf16},
     {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 8, 64, UINT8_MAX, .is_few = true,
-     .turn = interleaved_f32},
+     .alone = true, .turn = interleaved_f32},
     {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F16, 8, 32, UINT8_MAX, .is_few = true,
-     .may_stream = true, .turn = interleaved_f16},
+     .alone = true, .may_stream = true, .turn = interleaved_f16},
     {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 16, 64, UINT8_MAX, .is_few = true,
      .may_stream = true, .turn = interleaved_bf16},
 };

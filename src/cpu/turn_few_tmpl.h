@@ -8,8 +8,17 @@
 // registers it would leave too few, and gcc then moves some to vectors' and back.
 #define ENTRIES(block) (rope2d_row_at(&turn->table, numbers[(block)->axis]) + (block)->entries)
 
+// A block's steps.
+#define STEPS_OF(turn_step)                                                                                  \
+    for (uint32_t left = block->steps; left > 0; left--) {                                                   \
+        const ENTRY e0 = SPLIT(entries);                                                                     \
+        turn_step;                                                                                           \
+        NEXT(STEP_BYTES, STEP_BYTES)                                                                         \
+        entries += 2 * (PAIRS);                                                                              \
+    }
+#define SECOND const ENTRY e1 = e0;
 // Every token, block by block.
-#define BLOCKS(ask, turn_step)                                                                               \
+#define BLOCKS(ask, turn_steps)                                                                              \
     for (uint32_t o = turn->outer; o > 0; o--) {                                                             \
         for (const rope2d_block *block = turn->blocks; block < end; block++) {                               \
             const float *entries = ENTRIES(block);                                                           \
@@ -20,13 +29,7 @@
             (void)in_hi;                                                                                     \
             (void)out_hi;                                                                                    \
             ask;                                                                                             \
-            for (uint32_t left = block->steps; left > 0; left--) {                                           \
-                const ENTRY e0 = SPLIT(entries);                                                             \
-                const ENTRY e1 = e0;                                                                         \
-                turn_step;                                                                                   \
-                NEXT(STEP_BYTES, STEP_BYTES)                                                                 \
-                entries += 2 * (PAIRS);                                                                      \
-            }                                                                                                \
+            turn_steps                                                                                       \
         }                                                                                                    \
         numbers += turn->row_axes;                                                                           \
         outer_in += turn->in_outer;                                                                          \
@@ -46,22 +49,24 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
     // Lines of lo, of hi, and of both again: a processor keeps up with them where they were asked for in the
     // order in which they lie, and one head is written before the other is read.
     if (ROPE2D_RARELY(turn->follows && turn->inner > 1)) {
-        BLOCKS(const unsigned char *ahead = in + turn->ahead + block->ahead - turn->fetched, {
-            rope2d_fetch(ahead);
-            rope2d_fetch(ahead + STEP_BYTES);
-            rope2d_fetch(ahead + other_in);
-            rope2d_fetch(ahead + other_in + STEP_BYTES);
-            ahead += 2 * STEP_BYTES;
-            READ(0, 0)
-            WRITE(0, 0)
-            READ(1, other_in)
-            WRITE(1, other_out)
-        })
+        BLOCKS(const unsigned char *ahead = in + turn->ahead + block->ahead - turn->fetched, STEPS_OF({
+                   SECOND
+                   rope2d_fetch(ahead);
+                   rope2d_fetch(ahead + STEP_BYTES);
+                   rope2d_fetch(ahead + other_in);
+                   rope2d_fetch(ahead + other_in + STEP_BYTES);
+                   ahead += 2 * STEP_BYTES;
+                   READ(0, 0)
+                   WRITE(0, 0)
+                   READ(1, other_in)
+                   WRITE(1, other_out)
+               }))
         return;
     }
 #elif FOLLOWS == PAIRS_FOLLOW
-    // A processor keeps up with one head after the other, each read in order.
-    if (ROPE2D_RARELY(turn->follows)) {
+    // A processor keeps up with one head after the other, each read in order. A head alone asks in caches,
+    // too, there for what it reads anyway.
+    if (ROPE2D_RARELY(turn->follows || turn->inner == 1)) {
         for (uint32_t o = turn->outer; o > 0; o--) {
             for (uint32_t n = 0; n < turn->inner; n++) {
                 for (uint32_t b = 0; b < turn->block_count; b++) {
@@ -93,8 +98,11 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
             rope2d_fetch_lines(ahead, turn->fetched);
             rope2d_fetch_lines(ahead + other_in, turn->fetched);
         },
-        READ(0, 0) READ(1, other_in) WRITE(0, 0) WRITE(1, other_out))
+        if (IS_ALONE) STEPS_OF(READ(0, 0) WRITE(0, 0)) else STEPS_OF(SECOND READ(0, 0) READ(1, other_in)
+                                                                         WRITE(0, 0) WRITE(1, other_out)))
 }
 
+#undef STEPS_OF
+#undef SECOND
 #undef BLOCKS
 #undef ENTRIES

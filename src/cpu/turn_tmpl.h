@@ -9,6 +9,7 @@
 //     IS_FEW            1 for few heads: then the loops are turn_few_tmpl.h's, without STEPS
 //     FOLLOWS           where such a kernel knows turn->follows: HALVES_FOLLOW, of steps of half a line of
 //                       lo and half a line of hi, or PAIRS_FOLLOW, of pairs side by side
+//     IS_ALONE          where it is there, when such a kernel turns one head, which it turns twice elsewhere
 //     STEPS             how many steps' cosines and sines it keeps, mostly as registers have room for
 //     LEAST_STEPS       where it is there, the kernel knows some numbers of steps alone: with LEAST_STEPS and
 //                       STEPS 4 and 4, or 8 and 8, this one; 6 and 8 these; 8 and 11 8, 10 and 11
@@ -83,6 +84,10 @@
     do {                                                                                                     \
         steps NEXT(in_inner, out_inner)                                                                      \
     } while (--n > 0);
+
+#ifndef IS_ALONE
+#define IS_ALONE false
+#endif
 
 #if IS_FEW
 #include "turn_few_tmpl.h"
@@ -252,6 +257,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #undef ENTRY
 #undef SPLIT
 #undef FOLLOWS
+#undef IS_ALONE
 #undef HALVES_FOLLOW
 #undef PAIRS_FOLLOW
 #undef READ

@@ -50,7 +50,7 @@ typedef struct rope2d_vector {
     // rows are not multiplied.
     struct rope2d_vector *product;
     uint32_t row_pairs;
-    // Of a kernel for two tensors of one head each, with the same pairs; NULL: this one is.
+    // Of a kernel for a tensor of one head, or two of them, with the same pairs; NULL: this one is.
     struct rope2d_vector *few;
     // Of AVX2's kernel, for tensors in place that are larger than the last cache, or of `few`, for all that
     // are larger than a thread's own caches; NULL: this one is.

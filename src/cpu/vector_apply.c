@@ -23,10 +23,12 @@ void rope2d_vector_join(rope2d_cpu_job *job) {
     const uint32_t element = rope2d_element_size(job->plan->in);
     const rope2d_checked_tensor *a = &job->work->tensors[0];
     const rope2d_checked_tensor *b = &job->work->tensors[job->work->tensor_count - 1];
-    if (job->work->tensor_count != 2 || a->heads != 1 || b->heads != 1 || a->in_place != b->in_place ||
-        a->in.token_stride != b->in.token_stride || a->in.batch_stride != b->in.batch_stride ||
-        a->out.token_stride != b->out.token_stride || a->out.batch_stride != b->out.batch_stride ||
-        job->aliases)
+    const rope2d_vector *const few = job->vector->few;
+    const bool is_alone = job->work->tensor_count == 1;
+    if (job->work->tensor_count > 2 || (is_alone && !(few && few->kernel->alone)) || a->heads != 1 ||
+        b->heads != 1 || a->in_place != b->in_place || a->in.token_stride != b->in.token_stride ||
+        a->in.batch_stride != b->in.batch_stride || a->out.token_stride != b->out.token_stride ||
+        a->out.batch_stride != b->out.batch_stride || job->aliases)
         return;
     const bool swaps = (uintptr_t)b->in.first < (uintptr_t)a->in.first;
     const rope2d_checked_tensor *const first = swaps ? b : a;
@@ -36,12 +38,11 @@ void rope2d_vector_join(rope2d_cpu_job *job) {
     if (in_apart < 0 || out_apart < 0)
         return;
     job->joined = *first;
-    job->joined.heads = 2;
+    job->joined.heads = is_alone ? 1 : 2;
     job->joined.in.head_stride = in_apart;
     job->joined.out.head_stride = out_apart;
     job->is_joined = true;
     job->ahead.heads = job->ahead.few;
-    const rope2d_vector *const few = job->vector->few;
     if (few)
         job->vector = few->past && (!job->is_small || job->work->single_only) ? few->past : few;
     job->direct = job->streams && !a->in_place && job->ahead.follows &&

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define SCRATCH_BYTES (ROPE2D_SCRATCH_FLOATS * sizeof(float))
-// Of heads that are streamed, where the next ones are asked for meanwhile; of two tensors of one head each.
+// Of heads that are streamed, where the next ones are asked for meanwhile; of tensors of one head.
 #define PIECE_BYTES     1792
 #define PIECE_BYTES_FEW 2560
 
