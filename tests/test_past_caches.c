@@ -17,7 +17,16 @@
 // The last place keeps what those before it begin with.
 enum { TOKENS = 6143, CHANNELS = 256, COLUMNS = 83, TENSORS = 3, FILLED = 4, PLACES = 5, LINE = 64 };
 
-typedef enum where { ELSEWHERE, IN_PLACE, FIRST_IN_PLACE, NOT_ALIGNED, ALONE, ALONE_IN_PLACE, WHERES } where;
+typedef enum where {
+    ELSEWHERE,
+    IN_PLACE,
+    FIRST_IN_PLACE,
+    NOT_ALIGNED,
+    ALONE,
+    ALONE_IN_PLACE,
+    ALONE_NOT_ALIGNED,
+    WHERES
+} where;
 
 // Of one head; several have fewer tokens in the same memory.
 static const size_t tensor_bytes = (size_t)TOKENS * CHANNELS * sizeof(float);
@@ -32,8 +41,9 @@ static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *typ
                             unsigned char *from, unsigned char *to) {
     const uint32_t count = place == FIRST_IN_PLACE ? 3 : place >= ALONE ? 1 : 2;
     const uint32_t dim = types->spec->head_dim;
+    const bool is_aligned = place != NOT_ALIGNED && place != ALONE_NOT_ALIGNED;
     const uint64_t room = (uint64_t)TOKENS * CHANNELS / heads.first / dim;
-    const uint64_t tokens = (room < TOKENS ? room : TOKENS) - (place == NOT_ALIGNED);
+    const uint64_t tokens = (room < TOKENS ? room : TOKENS) - !is_aligned;
     static float yx[TOKENS][2];
     for (int t = 0; t < TOKENS; t++) {
         yx[t][0] = (float)(t / COLUMNS);
@@ -54,7 +64,7 @@ static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *typ
         tensors[i] = (rope2d_tensor){.heads = i == 0 ? heads.first : heads.others, .in = in, .out = in};
         tensors[i].out.base =
             place == IN_PLACE || place == ALONE_IN_PLACE || (place == FIRST_IN_PLACE && i == 0) ? from : to;
-        tensors[i].out.offset += place == NOT_ALIGNED ? rope2d_element_size(types->out) : 0;
+        tensors[i].out.offset += is_aligned ? 0 : rope2d_element_size(types->out);
     }
     const rope2d_apply_params all = {sizeof(all), 1, 0, tokens, count, tensors};
     return apply_once(device, types, &grid, &all);
@@ -72,8 +82,9 @@ static void fill(unsigned char *memory) {
 
 static void compare(rope2d_device *device, rope2d_device *portable, const rope2d_plan_params *types,
                     counts heads, where place, unsigned char *const memory[PLACES]) {
-    static const char *const names[] = {"",        ", in place",      ", the first in place", ", not aligned",
-                                        ", alone", ", alone in place"};
+    static const char *const names[] = {
+        "",        ", in place",       ", the first in place", ", not aligned",
+        ", alone", ", alone in place", ", alone, not aligned"};
     for (int i = 0; i < FILLED; i++) {
         if (i % 2 == 0)
             memcpy(memory[i], memory[FILLED], TENSORS * tensor_bytes);

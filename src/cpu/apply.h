@@ -25,7 +25,7 @@ typedef struct rope2d_cpu_job {
     bool in_turns;       // past the caches, a token's heads of one tensor, then of the next
     bool aliases;        // in place, and one tensor's lines push another's out of the nearest cache
     rope2d_ahead ahead;  // how far ahead kernels ask for heads; 0: not at all
-    bool is_joined;      // rope2d_vector_join made one tensor of two
+    bool is_joined;      // rope2d_vector_join made one tensor of two, or took one of one head
     bool direct;         // whose outputs kernels themselves write past the caches
     rope2d_checked_tensor joined;
 } rope2d_cpu_job;

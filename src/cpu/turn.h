@@ -58,7 +58,7 @@ typedef struct rope2d_turn {
     uint32_t group; // heads that a block turns before the next block turns them, at least 1
     const rope2d_block *blocks;
     uint32_t block_count;
-    uint32_t steps; // of all blocks, or blocks
+    uint32_t steps; // of all blocks; for few heads 0
     // Where the heads of a second tensor follow: how many, and how far they are from the first's end. A group
     // is then all heads of both, or divides the first's and is no more than the second's.
     uint32_t second;
@@ -66,7 +66,7 @@ typedef struct rope2d_turn {
     ptrdiff_t out_jump;
     // Bytes that each block asks for while it turns a head, of a head that is `ahead` bytes from this one; 0:
     // none. A kernel whose steps ask, ASK of turn_tmpl.h, only looks whether it is 0, and then asks for what
-    // it reads.
+    // it reads; and where heads go one after the other, PAIRS_FOLLOW, each step asks for what is `ahead`.
     ptrdiff_t fetched; // whole lines
     ptrdiff_t ahead;
     bool in_order; // what is asked for is what follows, some bytes later

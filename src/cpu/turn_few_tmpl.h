@@ -2,7 +2,8 @@
 //
 // The loops of one kernel for few heads, a part of turn_tmpl.h: where a table turns one head or two, keeping
 // it in registers over a block's steps costs more than it saves. Both take one step after the other, and but
-// for turn->follows are read before either is written: one head is both.
+// for turn->follows are read before either is written: a head alone is both, but where a kernel has a loop
+// for it.
 
 // Where a block's cosines and sines begin, in the row of its axis. What the table is stays in memory: in
 // registers it would leave too few, and gcc then moves some to vectors' and back.

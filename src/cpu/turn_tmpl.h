@@ -9,7 +9,8 @@
 //     IS_FEW            1 for few heads: then the loops are turn_few_tmpl.h's, without STEPS
 //     FOLLOWS           where such a kernel knows turn->follows: HALVES_FOLLOW, of steps of half a line of
 //                       lo and half a line of hi, or PAIRS_FOLLOW, of pairs side by side
-//     IS_ALONE          where it is there, when such a kernel turns one head, which it turns twice elsewhere
+//     IS_ALONE          where it is there, when such a kernel turns one head, which without PAIRS_FOLLOW it
+//                       turns twice otherwise
 //     STEPS             how many steps' cosines and sines it keeps, mostly as registers have room for
 //     LEAST_STEPS       where it is there, the kernel knows some numbers of steps alone: with LEAST_STEPS and
 //                       STEPS 4 and 4, or 8 and 8, this one; 6 and 8 these; 8 and 11 8, 10 and 11
