@@ -33,8 +33,9 @@ const char *rope2d_isa_word(rope2d_isa isa) {
 // some others was bad for one size of heads. AMD's with AVX-512 (Zen 4) fetch what many heads need, and
 // asking costs there; of two heads that lie apart they lose track. Those before (Zen 3) fetch three quarters
 // of that, but what is in the last cache comes a third slower where it is asked for.
-#define AHEAD_BYTES     2816
-#define AHEAD_BYTES_FEW 2048
+#define AHEAD_BYTES        2816
+#define AHEAD_BYTES_FEW    3072
+#define AHEAD_BYTES_FEW_32 2048
 
 #if ROPE2D_X86_64
 static bool has(uint32_t word, uint32_t bits) {
@@ -101,10 +102,11 @@ uint64_t rope2d_last_cache_bytes(void) {
 
 rope2d_ahead rope2d_ahead_bytes(void) {
     if (is_intel())
-        return (rope2d_ahead){AHEAD_BYTES, AHEAD_BYTES, AHEAD_BYTES, false};
+        return (rope2d_ahead){AHEAD_BYTES, AHEAD_BYTES, AHEAD_BYTES, AHEAD_BYTES, false};
     return (rope2d_ahead){
         .past = rope2d_isa_supported() < ROPE2D_ISA_AVX512 ? AHEAD_BYTES : 0,
         .few = AHEAD_BYTES_FEW,
+        .few_32 = AHEAD_BYTES_FEW_32,
         .follows = true,
     };
 }

@@ -49,4 +49,5 @@
 #define SPLIT        half_split
 #define READ(i, at)  const WORDS x##i = load_words(in + (at));
 #define WRITE(i, at) PAIR_WORDS_WRITE(store_words, i, at)
+#define ASKED_BYTES  STEP_BYTES
 #include "turn_tmpl.h"

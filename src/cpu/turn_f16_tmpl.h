@@ -21,6 +21,7 @@
 #define SPLIT        split
 #define READ(i, at)  HALF_READ(load_f16, i, at)
 #define WRITE(i, at) HALF_WRITE(store_f16, i, at)
+#define ASKED_BYTES  (2 * STEP_BYTES)
 #include "turn_tmpl.h"
 #endif
 
@@ -35,6 +36,7 @@
 #define ENTRY        real_entries
 #define SPLIT        doubled
 #define IS_ALONE     (turn->inner == 1)
+#define ASKED_BYTES  STEP_BYTES
 #define READ(i, at)  const REAL x##i = load_f16(in + (at));
 #define WRITE(i, at) PAIR_WRITE(store_f16, i, at)
 #include "turn_tmpl.h"

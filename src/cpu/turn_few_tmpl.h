@@ -3,7 +3,8 @@
 // The loops of one kernel for few heads, a part of turn_tmpl.h: where a table turns one head or two, keeping
 // it in registers over a block's steps costs more than it saves. Both take one step after the other, and but
 // for turn->follows are read before either is written: a head alone is both, but where a kernel has a loop
-// for it.
+// for it. What comes `ahead` is asked for block by block or, where ASKED_BYTES is there, step by step, in the
+// order in which it lies: so much of a head, a line at most.
 
 // Where a block's cosines and sines begin, in the row of its axis. What the table is stays in memory: in
 // registers it would leave too few, and gcc then moves some to vectors' and back.
@@ -18,6 +19,7 @@
         entries += 2 * (PAIRS);                                                                              \
     }
 #define SECOND const ENTRY e1 = e0;
+#define AHEAD  const unsigned char *ahead = in + turn->ahead + block->ahead - turn->fetched
 // Every token, block by block.
 #define BLOCKS(ask, turn_steps)                                                                              \
     for (uint32_t o = turn->outer; o > 0; o--) {                                                             \
@@ -47,15 +49,16 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
     const unsigned char *outer_in = turn->in;
     unsigned char *outer_out = turn->out;
 #if FOLLOWS == HALVES_FOLLOW
-    // Lines of lo, of hi, and of both again: a processor keeps up with them where they were asked for in the
-    // order in which they lie, and one head is written before the other is read.
+    // A processor keeps up with lines of lo, of hi, and of both again where they were asked for in the order
+    // in which they lie, each twice (once: a twentieth slower), and one head is written before the other is
+    // read.
     if (ROPE2D_RARELY(turn->follows && turn->inner > 1)) {
-        BLOCKS(const unsigned char *ahead = in + turn->ahead + block->ahead - turn->fetched, STEPS_OF({
+        BLOCKS(AHEAD, STEPS_OF({
                    SECOND
                    rope2d_fetch(ahead);
-                   rope2d_fetch(ahead + STEP_BYTES);
+                   rope2d_fetch(ahead + ROPE2D_STREAM_LINE);
                    rope2d_fetch(ahead + other_in);
-                   rope2d_fetch(ahead + other_in + STEP_BYTES);
+                   rope2d_fetch(ahead + other_in + ROPE2D_STREAM_LINE);
                    ahead += 2 * STEP_BYTES;
                    READ(0, 0)
                    WRITE(0, 0)
@@ -93,16 +96,34 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
         return;
     }
 #endif
+#ifdef ASKED_BYTES
+    BLOCKS(AHEAD, if (IS_ALONE) STEPS_OF({
+               rope2d_fetch(ahead);
+               ahead += ASKED_BYTES;
+               READ(0, 0)
+               WRITE(0, 0)
+           }) else STEPS_OF({
+               SECOND
+               rope2d_fetch(ahead);
+               rope2d_fetch(ahead + other_in);
+               ahead += ASKED_BYTES;
+               READ(0, 0)
+               READ(1, other_in)
+               WRITE(0, 0)
+               WRITE(1, other_out)
+           }))
+#else
     BLOCKS(
         if (ROPE2D_RARELY(turn->fetched != 0)) {
             const unsigned char *const ahead = in + turn->ahead + block->ahead;
             rope2d_fetch_lines(ahead, turn->fetched);
             rope2d_fetch_lines(ahead + other_in, turn->fetched);
         },
-        if (IS_ALONE) STEPS_OF(READ(0, 0) WRITE(0, 0)) else STEPS_OF(SECOND READ(0, 0) READ(1, other_in)
-                                                                         WRITE(0, 0) WRITE(1, other_out)))
+        STEPS_OF(SECOND READ(0, 0) READ(1, other_in) WRITE(0, 0) WRITE(1, other_out)))
+#endif
 }
 
+#undef AHEAD
 #undef STEPS_OF
 #undef SECOND
 #undef BLOCKS

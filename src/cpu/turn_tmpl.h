@@ -9,6 +9,8 @@
 //     IS_FEW            1 for few heads: then the loops are turn_few_tmpl.h's, without STEPS
 //     FOLLOWS           where such a kernel knows turn->follows: HALVES_FOLLOW, of steps of half a line of
 //                       lo and half a line of hi, or PAIRS_FOLLOW, of pairs side by side
+//     ASKED_BYTES       where it is there, how many bytes of a head such a kernel's step asks for ahead, a
+//                       line at most; else those of a block are asked for before it is turned
 //     IS_ALONE          where it is there, when such a kernel turns one head, which without PAIRS_FOLLOW it
 //                       turns twice otherwise
 //     STEPS             how many steps' cosines and sines it keeps, mostly as registers have room for
@@ -259,6 +261,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #undef SPLIT
 #undef FOLLOWS
 #undef IS_ALONE
+#undef ASKED_BYTES
 #undef HALVES_FOLLOW
 #undef PAIRS_FOLLOW
 #undef READ
