@@ -39,6 +39,9 @@
 #define SPLIT        split
 #define READ(i, at)  HALF_READ(load, i, at)
 #define WRITE(i, at) HALF_WRITE(store, i, at)
+#if WIDTH == 16 && !IS_FEW // AVX-512 has the registers
+#define READS_FIRST
+#endif
 #include "turn_tmpl.h"
 
 #define NAME         interleaved_f32

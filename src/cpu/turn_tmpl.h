@@ -20,6 +20,7 @@
 //     ENTRY, SPLIT(at)  what a step keeps in registers of the (cos, sin) of its pairs, from `at` on, and how
 //     READ(i, at)       declares what step i reads from byte `at` of in on
 //     WRITE(i, at)      turns it and writes it at byte `at` of out on
+//     READS_FIRST       where it is there, all steps of a head are read before any is written
 //     ASK(at)           asks for what is read from byte `at` on. Where it is there, each step asks for its
 //                       own lines of a head ahead; else those of all are asked for before a head is turned
 //
@@ -58,18 +59,29 @@
 #else
 #define ASK_STEP(i)
 #endif
-#define STEP(i)                                                                                              \
+#define READ_ONE(i)                                                                                          \
     ASK_STEP(i)                                                                                              \
-    READ(i, (size_t)(i)*STEP_BYTES)                                                                          \
-    WRITE(i, (size_t)(i)*STEP_BYTES)
+    READ(i, (size_t)(i)*STEP_BYTES)
+#define WRITE_ONE(i) WRITE(i, (size_t)(i)*STEP_BYTES)
+#define STEP(i)      READ_ONE(i) WRITE_ONE(i)
 // The last step may overlap the one before.
-#define LAST_TWO(i, j)                                                                                       \
+#define READ_TWO(i, j)                                                                                       \
     ASK_STEP(i)                                                                                              \
     ASK_STEP(j)                                                                                              \
     READ(i, (size_t)(i)*STEP_BYTES)                                                                          \
-    READ(j, last)                                                                                            \
-    WRITE(i, (size_t)(i)*STEP_BYTES)                                                                         \
-    WRITE(j, last)
+    READ(j, last)
+#define WRITE_TWO(i, j) WRITE_ONE(i) WRITE(j, last)
+#define LAST_TWO(i, j)  READ_TWO(i, j) WRITE_TWO(i, j)
+// A head's steps, the last two together.
+#define STEPS_2(one, two)  two(0, 1)
+#define STEPS_3(one, two)  one(0) two(1, 2)
+#define STEPS_4(one, two)  one(0) one(1) two(2, 3)
+#define STEPS_5(one, two)  one(0) one(1) one(2) two(3, 4)
+#define STEPS_6(one, two)  one(0) one(1) one(2) one(3) two(4, 5)
+#define STEPS_7(one, two)  one(0) one(1) one(2) one(3) one(4) two(5, 6)
+#define STEPS_8(one, two)  one(0) one(1) one(2) one(3) one(4) one(5) two(6, 7)
+#define STEPS_10(one, two) one(0) one(1) one(2) one(3) one(4) one(5) one(6) one(7) two(8, 9)
+#define STEPS_11(one, two) one(0) one(1) one(2) one(3) one(4) one(5) one(6) one(7) one(8) two(9, 10)
 // The second of two heads does it for both, a last one without a second for itself twice.
 #define TAILS(i)                                                                                             \
     if ((heads - rest - n) % 2 == 1 || rest + n == 1) {                                                      \
@@ -87,6 +99,11 @@
     do {                                                                                                     \
         steps NEXT(in_inner, out_inner)                                                                      \
     } while (--n > 0);
+#ifdef READS_FIRST
+#define HEADS_OF(all) HEADS(all(READ_ONE, READ_TWO) all(WRITE_ONE, WRITE_TWO))
+#else
+#define HEADS_OF(all) HEADS(all(STEP, LAST_TWO))
+#endif
 
 #ifndef IS_ALONE
 #define IS_ALONE false
@@ -170,7 +187,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #if LEAST_STEPS <= 2
                 case 1: // twice the same: heads so small are rare, and a loop of their own takes room
                 case 2:
-                    HEADS(LAST_TWO(0, 1))
+                    HEADS_OF(STEPS_2)
                     break;
 #endif
 #if STEPS > 2 && LEAST_STEPS <= 1
@@ -181,40 +198,39 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
                         break;
                     }
 #endif
-                    HEADS(STEP(0) LAST_TWO(1, 2))
+                    HEADS_OF(STEPS_3)
                     break;
 #endif
 #if STEPS > 3 && LEAST_STEPS <= 4
                 case 4:
-                    HEADS(STEP(0) STEP(1) LAST_TWO(2, 3))
+                    HEADS_OF(STEPS_4)
                     break;
 #endif
 #if STEPS > 4 && LEAST_STEPS <= 1
                 case 5:
-                    HEADS(STEP(0) STEP(1) STEP(2) LAST_TWO(3, 4))
+                    HEADS_OF(STEPS_5)
                     break;
 #endif
 #if STEPS > 5 && LEAST_STEPS <= 6
                 case 6:
-                    HEADS(STEP(0) STEP(1) STEP(2) STEP(3) LAST_TWO(4, 5))
+                    HEADS_OF(STEPS_6)
                     break;
 #endif
 #if STEPS > 7
 #if LEAST_STEPS <= 1
                 case 7:
-                    HEADS(STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) LAST_TWO(5, 6))
+                    HEADS_OF(STEPS_7)
                     break;
 #endif
                 case 8:
-                    HEADS(STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) LAST_TWO(6, 7))
+                    HEADS_OF(STEPS_8)
                     break;
 #if STEPS > 8
                 case 10:
-                    HEADS(STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) LAST_TWO(8, 9))
+                    HEADS_OF(STEPS_10)
                     break;
                 case 11:
-                    HEADS(STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) STEP(8)
-                              LAST_TWO(9, 10))
+                    HEADS_OF(STEPS_11)
                     break;
 #endif
 #endif
@@ -247,11 +263,17 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #undef UNKNOWN
 #undef ASK_STEP
 #undef ASK
+#undef READ_ONE
+#undef READ_TWO
+#undef WRITE_ONE
+#undef WRITE_TWO
 #undef STEP
 #undef LAST_TWO
 #undef TAILS
 #undef NEXT
 #undef HEADS
+#undef HEADS_OF
+#undef READS_FIRST
 #undef NAME
 #undef STEP_BYTES
 #undef STEPS
