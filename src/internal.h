@@ -203,6 +203,17 @@ rope2d_status rope2d_positions_make(rope2d_device *device, const rope2d_position
 
 // ------------------------------------------------------------------------------------------ plan.c
 
+// Runs of the self-test: how heads lie, and what an apply is told of them. Backends may have other kernels.
+typedef enum rope2d_test_run {
+    ROPE2D_RUN_EVEN,       // at even strides, and outputs go past the caches
+    ROPE2D_RUN_EVEN_NEAR,  // and stay in them
+    ROPE2D_RUN_ODD,        // at odd strides, where single units alone can go
+    ROPE2D_RUN_APART,      // as two tensors of one head each
+    ROPE2D_RUN_APART_PAST, // and outputs go past the caches
+    ROPE2D_RUN_ALONE,      // as one tensor of one head
+    ROPE2D_RUN_COUNT
+} rope2d_test_run;
+
 struct rope2d_plan {
     rope2d_device *device;
     rope2d_pattern pattern;
@@ -211,10 +222,8 @@ struct rope2d_plan {
     rope2d_table table_kind; // resolved: never AUTO
     rope2d_exactness exactness;
     bool may_test;                  // making its kernels may run some on the device
-    bool has_one_kernel;            // filled by the backend: one takes tensors however they lie
-    bool has_streamed;              // filled by the backend: another kernel for what goes past the caches
-    bool has_alone;                 // filled by the backend: another kernel for a tensor of one head
-    uint32_t few_kernels;           // filled by the backend: for two tensors of one head each, 0 to 2
+    uint32_t test_runs;             // a bit for each that has kernels of its own: ODD, and EVEN where there
+                                    // are wide units, unless the backend knows better
     uint32_t tensors_per_dispatch;  // filled by the backend, at least 1
     char kernel[64];                // filled by the backend
     void *impl;                     // the backend's: pipelines or kernels, units on the device
@@ -245,10 +254,9 @@ typedef struct rope2d_work {
     uint64_t tokens;
     uint32_t tensor_count;
     const rope2d_checked_tensor *tensors;
-    // Of the self-test, which looks at both: never wide units, and the CPU as past its caches in place, or of
-    // two single heads as past a thread's own; as past them elsewhere.
-    bool single_only;
-    bool streams;
+    // Of the self-test, which looks at all kernels:
+    bool single_only; // never wide units, and the CPU's for what is past its caches in place
+    bool streams;     // as if outputs were past the caches
 } rope2d_work;
 
 // Refuses what must not run: sizes, strides, overlaps, heads. Fills `tensors` with those that have heads, at

@@ -125,14 +125,11 @@ static void count_differences(const test *t, uint64_t normal, rope2d_differences
     }
 }
 
-// How heads lie, and what an apply is told of them: kernels may differ.
-typedef enum layout { EVEN, EVEN_NEAR, ODD, APART, APART_SINGLE, ALONE } layout;
-
 // Rotates all heads in `in`, so many to a token, by the device or by the portable path.
 // NOLINTNEXTLINE(readability-non-const-parameter)
 static rope2d_status apply(const test *t, rope2d_apply_fn *by, unsigned char *out, uint64_t first_token,
-                           uint32_t heads, layout how) {
-    const bool single = how == ODD;
+                           uint32_t heads, rope2d_test_run how) {
+    const bool single = how == ROPE2D_RUN_ODD;
     const uint32_t stride = stride_of(t, single);
     const rope2d_checked_tensor tensor = {
         .heads = heads,
@@ -147,21 +144,21 @@ static rope2d_status apply(const test *t, rope2d_apply_fn *by, unsigned char *ou
         .tensor_count = 1,
         .tensors = &tensor,
         .single_only = single,
-        .streams = how == EVEN,
+        .streams = how == ROPE2D_RUN_EVEN,
     };
     return by(t->plan, &t->probe.positions, &work);
 }
 
 // Heads at odd strides as `count` tensors of one head each: of each token, each alone, or each and the next
 // one.
-static rope2d_status apply_apart(const test *t, uint32_t count, bool single) {
+static rope2d_status apply_apart(const test *t, uint32_t count, bool streams) {
     const int64_t stride = stride_of(t, true);
     rope2d_checked_tensor both[2];
     const rope2d_work work = {.batch = 1,
                               .tokens = t->heads / t->probe.heads,
                               .tensor_count = count,
                               .tensors = both,
-                              .single_only = single};
+                              .streams = streams};
     for (uint32_t head = count - 1; head < t->probe.heads; head++) {
         for (uint32_t i = 0; i < count; i++) {
             const int64_t at = 1 + stride * (head - i);
@@ -176,14 +173,15 @@ static rope2d_status apply_apart(const test *t, uint32_t count, bool single) {
     return ROPE2D_OK;
 }
 
-static rope2d_status run(const test *t, layout how, rope2d_differences *differences) {
-    const bool single = how >= ODD;
+static rope2d_status run(const test *t, rope2d_test_run how, rope2d_differences *differences) {
+    const bool is_odd = how >= ROPE2D_RUN_ODD;
     memset(t->out, GUARD, (size_t)t->elements * t->out_size);
-    ROPE2D_TRY(how >= APART ? apply_apart(t, how == ALONE ? 1 : 2, how == APART_SINGLE)
-                            : apply(t, t->plan->device->ops->apply, t->out, 0, t->probe.heads, how));
+    ROPE2D_TRY(how >= ROPE2D_RUN_APART
+                   ? apply_apart(t, how == ROPE2D_RUN_ALONE ? 1 : 2, how == ROPE2D_RUN_APART_PAST)
+                   : apply(t, t->plan->device->ops->apply, t->out, 0, t->probe.heads, how));
     const uint64_t normal = (uint64_t)t->probe.tokens * t->probe.heads;
     if (memcmp(t->out, t->expected, (size_t)t->elements * t->out_size) != 0)
-        count_differences(t, normal * stride_of(t, single) + single, differences);
+        count_differences(t, normal * stride_of(t, is_odd) + is_odd, differences);
     differences->outputs[0] += 2 * normal * t->plan->pattern.pairs;
     differences->outputs[1] += 2 * (t->heads - normal) * t->plan->pattern.pairs;
     return ROPE2D_OK;
@@ -195,18 +193,15 @@ static rope2d_status run_all(test *t, rope2d_differences *differences) {
     ROPE2D_TRY(t->plan->device->ops->positions_create(&t->probe.positions));
     fill(t);
     memset(t->expected, GUARD, (size_t)t->elements * t->out_size);
-    ROPE2D_TRY(apply(t, rope2d_portable_apply, t->expected, 0, t->probe.heads, EVEN));
-    if (t->plan->pattern.wide.count > 0 && !t->plan->has_one_kernel)
-        ROPE2D_TRY(run(t, EVEN, differences));
-    if (t->plan->has_streamed)
-        ROPE2D_TRY(run(t, EVEN_NEAR, differences));
-    spread(t, t->in, t->in_size);
-    spread(t, t->expected, t->out_size);
-    ROPE2D_TRY(run(t, ODD, differences));
-    for (uint32_t i = 0; i < t->plan->few_kernels; i++)
-        ROPE2D_TRY(run(t, (layout)(APART + i), differences));
-    if (t->plan->has_alone)
-        ROPE2D_TRY(run(t, ALONE, differences));
+    ROPE2D_TRY(apply(t, rope2d_portable_apply, t->expected, 0, t->probe.heads, ROPE2D_RUN_EVEN));
+    for (uint32_t how = 0; how < ROPE2D_RUN_COUNT; how++) {
+        if (how == ROPE2D_RUN_ODD) {
+            spread(t, t->in, t->in_size);
+            spread(t, t->expected, t->out_size);
+        }
+        if (t->plan->test_runs >> how & 1)
+            ROPE2D_TRY(run(t, (rope2d_test_run)how, differences));
+    }
     return ROPE2D_OK;
 }
 
@@ -251,7 +246,8 @@ static rope2d_status run_edges(test *t, bool *are_equal) {
     ROPE2D_TRY(t->plan->device->ops->positions_create(&t->probe.positions));
     fill_edges(t);
     for (uint32_t heads = 1; heads <= 2; heads++) {
-        ROPE2D_TRY(apply(t, t->plan->device->ops->apply, t->out, (heads - 1) * t->heads, heads, EVEN));
+        ROPE2D_TRY(
+            apply(t, t->plan->device->ops->apply, t->out, (heads - 1) * t->heads, heads, ROPE2D_RUN_EVEN));
         for (uint32_t i = 0; i < t->batch; i++)
             rope2d_edge_hash_add(&hash, t->plan, t->out + i * t->heads * stride * t->out_size, stride,
                                  ROPE2D_EDGE_PAIRS);

@@ -92,9 +92,7 @@ static rope2d_status plan_create(rope2d_plan *plan) {
         if (plan->in == plan->out && plan->pattern.freq_heads == 1 && !vector->product)
             ROPE2D_TRY(rope2d_vector_add_others(vector, &plan->pattern, cpu->isa, cpu->ahead.heads > 0,
                                                 &plan->device->host));
-        plan->has_streamed = vector->streamed != NULL;
-        plan->has_alone = vector->few && vector->few->kernel->alone;
-        plan->few_kernels = !vector->few ? 0 : vector->few->past ? 2 : 1;
+        plan->test_runs |= rope2d_vector_test_runs(vector);
     }
     plan->tensors_per_dispatch = ROPE2D_MAX_TENSORS;
     const char *in = rope2d_element_word(plan->in);

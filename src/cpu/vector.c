@@ -312,6 +312,18 @@ rope2d_status rope2d_vector_add_others(rope2d_vector *vector, const rope2d_patte
     return ROPE2D_OK;
 }
 
+uint32_t rope2d_vector_test_runs(const rope2d_vector *vector) {
+    uint32_t runs = vector->streamed ? 1u << ROPE2D_RUN_EVEN_NEAR : 0;
+    if (vector->few) {
+        runs |= 1u << ROPE2D_RUN_APART;
+        if (vector->few->past)
+            runs |= 1u << ROPE2D_RUN_APART_PAST;
+        if (vector->few->kernel->alone)
+            runs |= 1u << ROPE2D_RUN_ALONE;
+    }
+    return runs;
+}
+
 void rope2d_vector_destroy(rope2d_vector *vector, const rope2d_host *host) {
     if (!vector)
         return;

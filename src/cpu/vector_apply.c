@@ -44,7 +44,7 @@ void rope2d_vector_join(rope2d_cpu_job *job) {
     job->is_joined = true;
     job->ahead.heads = element == 2 ? job->ahead.few : job->ahead.few_32;
     if (few)
-        job->vector = few->past && (!job->is_small || job->work->single_only) ? few->past : few;
+        job->vector = few->past && (!job->is_small || job->streams) ? few->past : few;
     job->direct = job->streams && !a->in_place && job->ahead.follows &&
                   stores_past(job->vector, &job->joined.out, element);
 }
