@@ -194,8 +194,7 @@ void rope2d_cpu_job_fill(job *j) {
     const rope2d_checked_tensor *first = &j->work->tensors[0];
     const uint64_t tokens = tokens_of(j->work);
     const bool is_few = j->heads <= FEW_HEADS * tokens;
-    if (j->vector && j->vector->past &&
-        (j->work->single_only || (j->streams && first->in_place && !is_few)))
+    if (j->vector && j->vector->past && (j->work->single_only || (j->streams && first->in_place && !is_few)))
         j->vector = j->vector->past;
     if (j->streams && j->vector->streamed && (!is_few || j->work->streams) &&
         can_stream(j->work, rope2d_element_size(plan->out)))

@@ -17,7 +17,7 @@
 
 const rope2d_turn_kernel rope2d_turn_few_avx2[6] = {
     {ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F32, 8, 32, UINT8_MAX, .is_few = true, .is_past = true,
-     .turn = half_f32},
+     .alone = true, .turn = half_f32},
     {ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_F16, 8, 16, UINT8_MAX, .is_few = true, .turn = half_f16},
     {ROPE2D_ISA_AVX2, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, UINT8_MAX, .is_few = true, .turn = half_bf16},
     {ROPE2D_ISA_AVX2, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 4, 32, UINT8_MAX, .is_few = true, .alone = true,

@@ -51,8 +51,18 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #if FOLLOWS == HALVES_FOLLOW
     // A processor keeps up with lines of lo, of hi, and of both again where they were asked for in the order
     // in which they lie, each twice (once: a twentieth slower), and one head is written before the other is
-    // read.
-    if (ROPE2D_RARELY(turn->follows && turn->inner > 1)) {
+    // read. A head alone asks in caches, too, there for what it reads anyway.
+    if (ROPE2D_RARELY(turn->inner == 1)) {
+        BLOCKS(AHEAD, STEPS_OF({
+                   rope2d_fetch(ahead);
+                   rope2d_fetch(ahead + ROPE2D_STREAM_LINE);
+                   ahead += 2 * STEP_BYTES;
+                   READ(0, 0)
+                   WRITE(0, 0)
+               }))
+        return;
+    }
+    if (ROPE2D_RARELY(turn->follows)) {
         BLOCKS(AHEAD, STEPS_OF({
                    SECOND
                    rope2d_fetch(ahead);
@@ -68,8 +78,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
         return;
     }
 #elif FOLLOWS == PAIRS_FOLLOW
-    // A processor keeps up with one head after the other, each read in order. A head alone asks in caches,
-    // too, there for what it reads anyway.
+    // A processor keeps up with one head after the other, each read in order. A head alone as above.
     if (ROPE2D_RARELY(turn->follows || turn->inner == 1)) {
         for (uint32_t o = turn->outer; o > 0; o--) {
             for (uint32_t n = 0; n < turn->inner; n++) {

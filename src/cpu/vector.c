@@ -318,7 +318,7 @@ uint32_t rope2d_vector_test_runs(const rope2d_vector *vector) {
         runs |= 1u << ROPE2D_RUN_APART;
         if (vector->few->past)
             runs |= 1u << ROPE2D_RUN_APART_PAST;
-        if (vector->few->kernel->alone)
+        if (vector->few->kernel->alone || (vector->few->past && vector->few->past->kernel->alone))
             runs |= 1u << ROPE2D_RUN_ALONE;
     }
     return runs;

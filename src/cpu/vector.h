@@ -53,7 +53,7 @@ typedef struct rope2d_vector {
     // Of a kernel for a tensor of one head, or two of them, with the same pairs; NULL: this one is.
     struct rope2d_vector *few;
     // Of AVX2's kernel, for tensors in place that are larger than the last cache, or of `few`, for all that
-    // are larger than a thread's own caches; NULL: this one is.
+    // are larger than a thread's own caches, and for one head alone; NULL: this one is.
     struct rope2d_vector *past;
     // Of a kernel that writes past the caches, where that is asked for; NULL: this one does, with a copy.
     struct rope2d_vector *streamed;

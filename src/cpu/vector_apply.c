@@ -23,8 +23,10 @@ void rope2d_vector_join(rope2d_cpu_job *job) {
     const uint32_t element = rope2d_element_size(job->plan->in);
     const rope2d_checked_tensor *a = &job->work->tensors[0];
     const rope2d_checked_tensor *b = &job->work->tensors[job->work->tensor_count - 1];
-    const rope2d_vector *const few = job->vector->few;
     const bool is_alone = job->work->tensor_count == 1;
+    const rope2d_vector *few = job->vector->few;
+    if (few && few->past && (is_alone || !job->is_small || job->streams))
+        few = few->past;
     if (job->work->tensor_count > 2 || (is_alone && !(few && few->kernel->alone)) || a->heads != 1 ||
         b->heads != 1 || a->in_place != b->in_place || a->in.token_stride != b->in.token_stride ||
         a->in.batch_stride != b->in.batch_stride || a->out.token_stride != b->out.token_stride ||
@@ -44,7 +46,7 @@ void rope2d_vector_join(rope2d_cpu_job *job) {
     job->is_joined = true;
     job->ahead.heads = element == 2 ? job->ahead.few : job->ahead.few_32;
     if (few)
-        job->vector = few->past && (!job->is_small || job->streams) ? few->past : few;
+        job->vector = few;
     job->direct = job->streams && !a->in_place && job->ahead.follows &&
                   stores_past(job->vector, &job->joined.out, element);
 }
