@@ -85,7 +85,7 @@ rope2d_status rope2d_work_prepare(const rope2d_plan *plan, const rope2d_position
     work->batch = work->tensor_count = 0;
     work->first_token = work->tokens = 0;
     work->tensors = tensors;
-    work->single_only = work->streams = false;
+    work->single_only = work->streams = work->is_large = false;
     if (params->batch == 0 || params->tokens == 0)
         return ROPE2D_OK;
     ROPE2D_TRY(check_ranges(plan, positions, params));

@@ -205,12 +205,12 @@ rope2d_status rope2d_positions_make(rope2d_device *device, const rope2d_position
 
 // Runs of the self-test: how heads lie, and what an apply is told of them. Backends may have other kernels.
 typedef enum rope2d_test_run {
-    ROPE2D_RUN_EVEN,       // at even strides, and outputs go past the caches
-    ROPE2D_RUN_EVEN_NEAR,  // and stay in them
-    ROPE2D_RUN_ODD,        // at odd strides, where single units alone can go
-    ROPE2D_RUN_APART,      // as two tensors of one head each
-    ROPE2D_RUN_APART_PAST, // and outputs go past the caches
-    ROPE2D_RUN_ALONE,      // as one tensor of one head
+    ROPE2D_RUN_EVEN,        // at even strides, and outputs go past the caches
+    ROPE2D_RUN_EVEN_NEAR,   // and stay in them
+    ROPE2D_RUN_ODD,         // at odd strides, where single units alone can go
+    ROPE2D_RUN_APART,       // as two tensors of one head each
+    ROPE2D_RUN_APART_LARGE, // that a thread's own caches have no room for
+    ROPE2D_RUN_ALONE,       // as one tensor of one head
     ROPE2D_RUN_COUNT
 } rope2d_test_run;
 
@@ -257,6 +257,7 @@ typedef struct rope2d_work {
     // Of the self-test, which looks at all kernels:
     bool single_only; // never wide units, and the CPU's for what is past its caches in place
     bool streams;     // as if outputs were past the caches
+    bool is_large;    // as if all were past a thread's own
 } rope2d_work;
 
 // Refuses what must not run: sizes, strides, overlaps, heads. Fills `tensors` with those that have heads, at

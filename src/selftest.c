@@ -151,14 +151,14 @@ static rope2d_status apply(const test *t, rope2d_apply_fn *by, unsigned char *ou
 
 // Heads at odd strides as `count` tensors of one head each: of each token, each alone, or each and the next
 // one.
-static rope2d_status apply_apart(const test *t, uint32_t count, bool streams) {
+static rope2d_status apply_apart(const test *t, uint32_t count, bool is_large) {
     const int64_t stride = stride_of(t, true);
     rope2d_checked_tensor both[2];
     const rope2d_work work = {.batch = 1,
                               .tokens = t->heads / t->probe.heads,
                               .tensor_count = count,
                               .tensors = both,
-                              .streams = streams};
+                              .is_large = is_large};
     for (uint32_t head = count - 1; head < t->probe.heads; head++) {
         for (uint32_t i = 0; i < count; i++) {
             const int64_t at = 1 + stride * (head - i);
@@ -177,7 +177,7 @@ static rope2d_status run(const test *t, rope2d_test_run how, rope2d_differences 
     const bool is_odd = how >= ROPE2D_RUN_ODD;
     memset(t->out, GUARD, (size_t)t->elements * t->out_size);
     ROPE2D_TRY(how >= ROPE2D_RUN_APART
-                   ? apply_apart(t, how == ROPE2D_RUN_ALONE ? 1 : 2, how == ROPE2D_RUN_APART_PAST)
+                   ? apply_apart(t, how == ROPE2D_RUN_ALONE ? 1 : 2, how == ROPE2D_RUN_APART_LARGE)
                    : apply(t, t->plan->device->ops->apply, t->out, 0, t->probe.heads, how));
     const uint64_t normal = (uint64_t)t->probe.tokens * t->probe.heads;
     if (memcmp(t->out, t->expected, (size_t)t->elements * t->out_size) != 0)

@@ -100,7 +100,7 @@ static void compare(rope2d_device *device, rope2d_device *portable, const rope2d
               "%u and %u heads of %u channels, pairing %d, type %d%s, few %u bytes ahead: the portable "
               "path's bits",
               heads.first, heads.others, types->spec->head_dim, (int)types->spec->pairing, (int)types->in,
-              names[place], ((rope2d_cpu *)device->impl)->ahead.few);
+              names[place], ((rope2d_cpu *)device->impl)->ahead.few_32);
 }
 
 static void compare_all(rope2d_device *device, rope2d_device *portable, counts heads, uint32_t dim,
@@ -153,19 +153,19 @@ int main(void) {
         compare_all(device, portable, (counts){8, 8}, CHANNELS * 5 / 16, memory);
         compare_all(device, portable, (counts){8, 5}, CHANNELS / 4, memory);
         compare_all(device, portable, (counts){1, 1}, CHANNELS / 4, memory);
-        cpu->ahead = (rope2d_ahead){.few = 2048, .follows = true};
+        cpu->ahead = (rope2d_ahead){.few_16 = 3072, .few_32 = 2048, .follows = true};
         compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
         compare_all(device, portable, (counts){2, 2}, CHANNELS, memory);
         cpu->ahead.past = 2816;
         compare_all(device, portable, (counts){8, 8}, CHANNELS * 5 / 16, memory);
-        cpu->ahead = (rope2d_ahead){.heads = 2816, .past = 2816, .few = 2816};
+        cpu->ahead = (rope2d_ahead){.heads = 2816, .past = 2816, .few_16 = 2816, .few_32 = 2816};
         compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
         compare_all(device, portable, (counts){4, 4}, CHANNELS / 4, memory);
         for (uint32_t others = 2; others <= 8; others += 3)
             compare_all(device, portable, (counts){8, others}, CHANNELS / 2, memory);
         if (cpu->isa > ROPE2D_ISA_AVX2 && cpu->isa <= ROPE2D_ISA_AVX512)
             cpu->isa = ROPE2D_ISA_AVX2; // which has kernels for this
-        cpu->ahead = (rope2d_ahead){.past = 2816, .few = 2048, .follows = true};
+        cpu->ahead = (rope2d_ahead){.past = 2816, .few_16 = 3072, .few_32 = 2048, .follows = true};
         compare_all(device, portable, (counts){8, 5}, CHANNELS / 2, memory);
         compare_all(device, portable, (counts){8, 8}, CHANNELS * 5 / 16, memory);
     }

@@ -142,7 +142,7 @@ static uint32_t count_tasks(job *j) {
     const uint64_t task_heads = TASK_BYTES / head_bytes + 1;
     const uint64_t tasks = j->heads / task_heads + (j->heads % task_heads != 0);
     const uint64_t threads = rope2d_threads(&plan->device->host);
-    j->is_small = j->heads / threads * head_bytes < OWN_CACHE_BYTES;
+    j->is_small = !j->work->is_large && j->heads / threads * head_bytes < OWN_CACHE_BYTES;
     const uint64_t most = j->is_small || threads == 1 ? threads : TASKS_PER_THREAD * threads;
     return (uint32_t)(tasks < most ? tasks : most);
 }
@@ -212,7 +212,7 @@ void rope2d_cpu_job_fill(job *j) {
     j->in_turns = (j->ahead.heads > 0 || ((is_short || is_little) && !j->aliases)) &&
                   (!j->streams || first->in_place) && rope2d_cpu_goes_by_tokens(j->work, &first->in);
     if (is_few && is_short)
-        j->ahead.heads = j->ahead.few;
+        j->ahead.heads = j->ahead.few_16;
     j->by_tokens = j->vector && (j->is_small || j->in_turns || is_few) &&
                    (j->tasks <= 1 || tokens >= (uint64_t)MIN_TOKENS * j->tasks);
     j->in_turns = j->in_turns && j->by_tokens;

@@ -66,7 +66,7 @@ typedef struct rope2d_turn {
     ptrdiff_t out_jump;
     // Bytes that each block asks for while it turns a head, of a head that is `ahead` bytes from this one; 0:
     // none. A kernel whose steps ask, ASK of turn_tmpl.h, only looks whether it is 0, and then asks for what
-    // it reads; and where heads go one after the other, PAIRS_FOLLOW, each step asks for what is `ahead`.
+    // it reads; and for few heads, ASKED_BYTES, and one head alone each step asks, whatever it is.
     ptrdiff_t fetched; // whole lines
     ptrdiff_t ahead;
     bool in_order; // what is asked for is what follows, some bytes later

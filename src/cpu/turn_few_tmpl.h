@@ -4,7 +4,8 @@
 // it in registers over a block's steps costs more than it saves. Both take one step after the other, and but
 // for turn->follows are read before either is written: a head alone is both, but where a kernel has a loop
 // for it. What comes `ahead` is asked for block by block or, where ASKED_BYTES is there, step by step, in the
-// order in which it lies: so much of a head, a line at most.
+// order in which it lies: so much of a head, a line at most. Where turn->fetched is 0, these ask for what
+// lies behind the block, which mostly is next.
 
 // Where a block's cosines and sines begin, in the row of its axis. What the table is stays in memory: in
 // registers it would leave too few, and gcc then moves some to vectors' and back.
@@ -50,8 +51,8 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
     unsigned char *outer_out = turn->out;
 #if FOLLOWS == HALVES_FOLLOW
     // A processor keeps up with lines of lo, of hi, and of both again where they were asked for in the order
-    // in which they lie, each twice (once: a twentieth slower), and one head is written before the other is
-    // read. A head alone asks in caches, too, there for what it reads anyway.
+    // in which they lie, each twice (once: a twelfth slower), and one head is written before the other is
+    // read.
     if (ROPE2D_RARELY(turn->inner == 1)) {
         BLOCKS(AHEAD, STEPS_OF({
                    rope2d_fetch(ahead);
@@ -78,7 +79,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
         return;
     }
 #elif FOLLOWS == PAIRS_FOLLOW
-    // A processor keeps up with one head after the other, each read in order. A head alone as above.
+    // A processor keeps up with one head after the other, each read in order.
     if (ROPE2D_RARELY(turn->follows || turn->inner == 1)) {
         for (uint32_t o = turn->outer; o > 0; o--) {
             for (uint32_t n = 0; n < turn->inner; n++) {

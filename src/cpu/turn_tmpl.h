@@ -11,8 +11,8 @@
 //                       lo and half a line of hi, or PAIRS_FOLLOW, of pairs side by side
 //     ASKED_BYTES       where it is there, how many bytes of a head such a kernel's step asks for ahead, a
 //                       line at most; else those of a block are asked for before it is turned
-//     IS_ALONE          where it is there, when such a kernel turns one head, which without PAIRS_FOLLOW it
-//                       turns twice otherwise
+//     IS_ALONE          where it is there, with ASKED_BYTES, when such a kernel turns one head, which without
+//                       FOLLOWS it turns twice otherwise
 //     STEPS             how many steps' cosines and sines it keeps, mostly as registers have room for
 //     LEAST_STEPS       where it is there, the kernel knows some numbers of steps alone: with LEAST_STEPS and
 //                       STEPS 4 and 4, or 8 and 8, this one; 6 and 8 these; 8 and 11 8, 10 and 11
@@ -20,7 +20,7 @@
 //     ENTRY, SPLIT(at)  what a step keeps in registers of the (cos, sin) of its pairs, from `at` on, and how
 //     READ(i, at)       declares what step i reads from byte `at` of in on
 //     WRITE(i, at)      turns it and writes it at byte `at` of out on
-//     READS_FIRST       where it is there, all steps of a head are read before any is written
+//     READS_FIRST       where it is there, all steps of a head and block are read before any is written
 //     ASK(at)           asks for what is read from byte `at` on. Where it is there, each step asks for its
 //                       own lines of a head ahead; else those of all are asked for before a head is turned
 //
@@ -100,9 +100,9 @@
         steps NEXT(in_inner, out_inner)                                                                      \
     } while (--n > 0);
 #ifdef READS_FIRST
-#define HEADS_OF(all) HEADS(all(READ_ONE, READ_TWO) all(WRITE_ONE, WRITE_TWO))
+#define HEADS_BY(all) HEADS(all(READ_ONE, READ_TWO) all(WRITE_ONE, WRITE_TWO))
 #else
-#define HEADS_OF(all) HEADS(all(STEP, LAST_TWO))
+#define HEADS_BY(all) HEADS(all(STEP, LAST_TWO))
 #endif
 
 #ifndef IS_ALONE
@@ -187,7 +187,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #if LEAST_STEPS <= 2
                 case 1: // twice the same: heads so small are rare, and a loop of their own takes room
                 case 2:
-                    HEADS_OF(STEPS_2)
+                    HEADS_BY(STEPS_2)
                     break;
 #endif
 #if STEPS > 2 && LEAST_STEPS <= 1
@@ -198,39 +198,39 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
                         break;
                     }
 #endif
-                    HEADS_OF(STEPS_3)
+                    HEADS_BY(STEPS_3)
                     break;
 #endif
 #if STEPS > 3 && LEAST_STEPS <= 4
                 case 4:
-                    HEADS_OF(STEPS_4)
+                    HEADS_BY(STEPS_4)
                     break;
 #endif
 #if STEPS > 4 && LEAST_STEPS <= 1
                 case 5:
-                    HEADS_OF(STEPS_5)
+                    HEADS_BY(STEPS_5)
                     break;
 #endif
 #if STEPS > 5 && LEAST_STEPS <= 6
                 case 6:
-                    HEADS_OF(STEPS_6)
+                    HEADS_BY(STEPS_6)
                     break;
 #endif
 #if STEPS > 7
 #if LEAST_STEPS <= 1
                 case 7:
-                    HEADS_OF(STEPS_7)
+                    HEADS_BY(STEPS_7)
                     break;
 #endif
                 case 8:
-                    HEADS_OF(STEPS_8)
+                    HEADS_BY(STEPS_8)
                     break;
 #if STEPS > 8
                 case 10:
-                    HEADS_OF(STEPS_10)
+                    HEADS_BY(STEPS_10)
                     break;
                 case 11:
-                    HEADS_OF(STEPS_11)
+                    HEADS_BY(STEPS_11)
                     break;
 #endif
 #endif
@@ -269,10 +269,19 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
 #undef WRITE_TWO
 #undef STEP
 #undef LAST_TWO
+#undef STEPS_2
+#undef STEPS_3
+#undef STEPS_4
+#undef STEPS_5
+#undef STEPS_6
+#undef STEPS_7
+#undef STEPS_8
+#undef STEPS_10
+#undef STEPS_11
 #undef TAILS
 #undef NEXT
 #undef HEADS
-#undef HEADS_OF
+#undef HEADS_BY
 #undef READS_FIRST
 #undef NAME
 #undef STEP_BYTES

@@ -224,8 +224,12 @@ static rope2d_status create(rope2d_vector **vector, const rope2d_turn_kernel *ke
     }
     const uint32_t bytes = pattern->head_dim * rope2d_element_size(kernel->element) / v->block_count;
     v->fetched = (bytes + ROPE2D_STREAM_LINE - 1) / ROPE2D_STREAM_LINE * ROPE2D_STREAM_LINE;
-    for (uint32_t i = 0; i < v->block_count; i++)
-        v->blocks[i].ahead = (int32_t)((i + 1) * v->fetched - v->blocks[i].first);
+    uint32_t asked = v->blocks[0].first;
+    for (uint32_t i = 0; i < v->block_count; i++) {
+        rope2d_block *const block = &v->blocks[i];
+        block->ahead = (int32_t)((kernel->is_few ? asked : i * v->fetched) + v->fetched - block->first);
+        asked += block->steps * kernel->bytes * (kernel->pairing == ROPE2D_KERNEL_HALF ? 2 : 1);
+    }
     add_passes(v, pattern);
     bound_tables(v, ROPE2D_TILE_POINTERS, kernel->is_few ? v->block_count : v->step_count);
     bound_tables(v, ROPE2D_MIXED_ENTRIES, v->mixed_count);
@@ -317,8 +321,8 @@ uint32_t rope2d_vector_test_runs(const rope2d_vector *vector) {
     if (vector->few) {
         runs |= 1u << ROPE2D_RUN_APART;
         if (vector->few->past)
-            runs |= 1u << ROPE2D_RUN_APART_PAST;
-        if (vector->few->kernel->alone || (vector->few->past && vector->few->past->kernel->alone))
+            runs |= 1u << ROPE2D_RUN_APART_LARGE;
+        if ((vector->few->past ? vector->few->past : vector->few)->kernel->alone)
             runs |= 1u << ROPE2D_RUN_ALONE;
     }
     return runs;

@@ -70,7 +70,7 @@ rope2d_status rope2d_vector_create(rope2d_vector **vector, const rope2d_turn_ker
 // Adds those of other kernels, where there are any. `asks`: kernels ask for heads ahead past the caches.
 rope2d_status rope2d_vector_add_others(rope2d_vector *vector, const rope2d_pattern *pattern, rope2d_isa isa,
                                        bool asks, const rope2d_host *host);
-// Those that have kernels of their own: plan->test_runs.
+// The runs of the self-test that its kernels want, beside those that each plan has: plan->test_runs.
 uint32_t rope2d_vector_test_runs(const rope2d_vector *vector);
 void rope2d_vector_destroy(rope2d_vector *vector, const rope2d_host *host); // NULL is legal
 

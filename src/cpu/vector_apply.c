@@ -25,7 +25,7 @@ void rope2d_vector_join(rope2d_cpu_job *job) {
     const rope2d_checked_tensor *b = &job->work->tensors[job->work->tensor_count - 1];
     const bool is_alone = job->work->tensor_count == 1;
     const rope2d_vector *few = job->vector->few;
-    if (few && few->past && (is_alone || !job->is_small || job->streams))
+    if (few && few->past && (is_alone || !job->is_small))
         few = few->past;
     if (job->work->tensor_count > 2 || (is_alone && !(few && few->kernel->alone)) || a->heads != 1 ||
         b->heads != 1 || a->in_place != b->in_place || a->in.token_stride != b->in.token_stride ||
@@ -44,7 +44,7 @@ void rope2d_vector_join(rope2d_cpu_job *job) {
     job->joined.in.head_stride = in_apart;
     job->joined.out.head_stride = out_apart;
     job->is_joined = true;
-    job->ahead.heads = element == 2 ? job->ahead.few : job->ahead.few_32;
+    job->ahead.heads = element == 2 ? job->ahead.few_16 : job->ahead.few_32;
     if (few)
         job->vector = few;
     job->direct = job->streams && !a->in_place && job->ahead.follows &&
