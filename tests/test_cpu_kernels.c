@@ -292,8 +292,8 @@ static bool try_seed(rope2d_device *device, const rope2d_turn_kernel *kernel) {
     s.is_finite = below(3) != 0;
     s.is_large = s.is_direct || below(2) != 0;
     static const rope2d_ahead ways[] = {{.heads = 0},
-                                        {.heads = 320, .few_16 = 320, .few_32 = 320},
-                                        {.few_16 = 320, .few_32 = 320, .follows = true}};
+                                        {.heads = 320, .apart = 320, .few_16 = 320, .few_32 = 320},
+                                        {.apart = 320, .few_16 = 320, .few_32 = 320, .follows = true}};
     s.ahead = ways[s.is_large ? below(3) : 0];
     draw_spec(&s, kernel);
     s.is_split = s.heads >= 2 && s.spec.freq_heads == 1 && below(2) != 0;

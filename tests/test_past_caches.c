@@ -31,7 +31,7 @@ typedef enum where {
 // Of one head; several have fewer tokens in the same memory.
 static const size_t tensor_bytes = (size_t)TOKENS * CHANNELS * sizeof(float);
 
-// Heads of the first tensor, and of the others, which then have room between their tokens.
+// Heads of the first tensor, and of the others. Those of fewer have room between their tokens.
 typedef struct counts {
     uint32_t first;
     uint32_t others;
@@ -42,7 +42,8 @@ static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *typ
     const uint32_t count = place == FIRST_IN_PLACE ? 3 : place >= ALONE ? 1 : 2;
     const uint32_t dim = types->spec->head_dim;
     const bool is_aligned = place != NOT_ALIGNED && place != ALONE_NOT_ALIGNED;
-    const uint64_t room = (uint64_t)TOKENS * CHANNELS / heads.first / dim;
+    const uint32_t most = heads.first > heads.others ? heads.first : heads.others;
+    const uint64_t room = (uint64_t)TOKENS * CHANNELS / most / dim;
     const uint64_t tokens = (room < TOKENS ? room : TOKENS) - !is_aligned;
     static float yx[TOKENS][2];
     for (int t = 0; t < TOKENS; t++) {
@@ -59,8 +60,7 @@ static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *typ
     rope2d_tensor tensors[TENSORS];
     for (uint32_t i = 0; i < count; i++) {
         const rope2d_view in = {
-            from, TENSORS * tensor_bytes, i * tensor_bytes, (int64_t)TOKENS * CHANNELS, heads.first * dim,
-            dim};
+            from, TENSORS * tensor_bytes, i * tensor_bytes, (int64_t)TOKENS * CHANNELS, most * dim, dim};
         tensors[i] = (rope2d_tensor){.heads = i == 0 ? heads.first : heads.others, .in = in, .out = in};
         tensors[i].out.base =
             place == IN_PLACE || place == ALONE_IN_PLACE || (place == FIRST_IN_PLACE && i == 0) ? from : to;
@@ -153,19 +153,21 @@ int main(void) {
         compare_all(device, portable, (counts){8, 8}, CHANNELS * 5 / 16, memory);
         compare_all(device, portable, (counts){8, 5}, CHANNELS / 4, memory);
         compare_all(device, portable, (counts){1, 1}, CHANNELS / 4, memory);
-        cpu->ahead = (rope2d_ahead){.few_16 = 3072, .few_32 = 2048, .follows = true};
+        cpu->ahead = (rope2d_ahead){.apart = 2816, .few_16 = 3072, .few_32 = 2048, .follows = true};
+        compare_all(device, portable, (counts){5, 8}, CHANNELS * 5 / 16, memory);
         compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
         compare_all(device, portable, (counts){2, 2}, CHANNELS, memory);
         cpu->ahead.past = 2816;
         compare_all(device, portable, (counts){8, 8}, CHANNELS * 5 / 16, memory);
-        cpu->ahead = (rope2d_ahead){.heads = 2816, .past = 2816, .few_16 = 2816, .few_32 = 2816};
+        cpu->ahead = (rope2d_ahead){2816, 2816, 2816, 2816, 2816, false};
         compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
         compare_all(device, portable, (counts){4, 4}, CHANNELS / 4, memory);
         for (uint32_t others = 2; others <= 8; others += 3)
             compare_all(device, portable, (counts){8, others}, CHANNELS / 2, memory);
         if (cpu->isa > ROPE2D_ISA_AVX2 && cpu->isa <= ROPE2D_ISA_AVX512)
             cpu->isa = ROPE2D_ISA_AVX2; // which has kernels for this
-        cpu->ahead = (rope2d_ahead){.past = 2816, .few_16 = 3072, .few_32 = 2048, .follows = true};
+        cpu->ahead =
+            (rope2d_ahead){.past = 2816, .apart = 2816, .few_16 = 3072, .few_32 = 2048, .follows = true};
         compare_all(device, portable, (counts){8, 5}, CHANNELS / 2, memory);
         compare_all(device, portable, (counts){8, 8}, CHANNELS * 5 / 16, memory);
     }

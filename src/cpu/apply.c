@@ -164,6 +164,13 @@ static bool alias(const rope2d_work *work) {
            ((apart + ALIAS_BYTES / 2) & (ALIAS_DISTANCE - 1)) < ALIAS_BYTES;
 }
 
+// Whether something else lies between a token's heads, as they lie in order, and the next token's: v, mostly.
+static bool lies_apart(const job *j, const rope2d_checked_tensor *tensor) {
+    const uint64_t head_stride = (uint64_t)tensor->in.head_stride;
+    return head_stride >= j->plan->pattern.head_dim &&
+           head_stride * tensor->heads < (uint64_t)tensor->in.token_stride;
+}
+
 // Whether a kernel that streams can write all outputs, of heads that lie in order.
 static bool can_stream(const rope2d_work *work, uint32_t element) {
     uintptr_t all = 0;
@@ -208,6 +215,8 @@ void rope2d_cpu_job_fill(job *j) {
     // once for all tensors.
     const bool is_little = (uint64_t)first->heads * j->head_bytes <= IN_TURNS_BYTES;
     const bool is_short = rope2d_element_size(plan->in) == 2;
+    if ((is_short || first->in_place) && lies_apart(j, first))
+        j->ahead.heads = j->ahead.apart;
     j->aliases = alias(j->work);
     j->in_turns = (j->ahead.heads > 0 || ((is_short || is_little) && !j->aliases)) &&
                   (!j->streams || first->in_place) && rope2d_cpu_goes_by_tokens(j->work, &first->in);

@@ -33,6 +33,7 @@ const char *rope2d_isa_word(rope2d_isa isa) {
 // some others was bad for one size of heads. AMD's with AVX-512 (Zen 4) fetch what many heads need, and
 // asking costs there; of two heads that lie apart they lose track. Those before (Zen 3) fetch three quarters
 // of that, but what is in the last cache comes a third slower where it is asked for.
+// Where v lies between one token's k and the next one's q, neither knows in time that the next one is wanted.
 // Single heads of 16 bits, which take longer to turn, come soonest where 3072 bytes lie between, those of f32
 // out of place where 2048 do.
 #define AHEAD_BYTES        2816
@@ -104,9 +105,10 @@ uint64_t rope2d_last_cache_bytes(void) {
 
 rope2d_ahead rope2d_ahead_bytes(void) {
     if (is_intel())
-        return (rope2d_ahead){AHEAD_BYTES, AHEAD_BYTES, AHEAD_BYTES, AHEAD_BYTES, false};
+        return (rope2d_ahead){AHEAD_BYTES, AHEAD_BYTES, AHEAD_BYTES, AHEAD_BYTES, AHEAD_BYTES, false};
     return (rope2d_ahead){
         .past = rope2d_isa_supported() < ROPE2D_ISA_AVX512 ? AHEAD_BYTES : 0,
+        .apart = AHEAD_BYTES,
         .few_16 = AHEAD_BYTES_FEW_16,
         .few_32 = AHEAD_BYTES_FEW_32,
         .follows = true,

@@ -48,6 +48,7 @@ uint64_t rope2d_last_cache_bytes(void);
 typedef struct rope2d_ahead {
     uint32_t heads;  // of what is past a thread's own caches
     uint32_t past;   // of what the last cache has no room for twice, in the place of `heads`
+    uint32_t apart;  // of that of 16 bits or in place, where other things lie between tokens
     uint32_t few_16; // of 16 bits, where there are few heads, in the place of both
     uint32_t few_32; // of 32 bits, where two tensors have one head each, or one is alone
     bool follows;    // line by line, or head by head, where a kernel for few heads can
