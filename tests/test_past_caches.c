@@ -5,7 +5,8 @@
 // outputs go; asking for lines ahead or not, as processors do not all do: the bits of the portable path, for
 // a number of tokens that no tile divides and tokens that do not rotate. All in place, all elsewhere, there
 // also where no vector is aligned, or of three the first in place and both others elsewhere, as a kernel
-// could go on from one to the next. Single heads alone as well.
+// could go on from one to the next; and in place with a third tensor's heads between tokens. Single heads
+// alone as well.
 #include "apply_once.h"
 #include "check.h"
 #include "cpu/device.h"
@@ -22,6 +23,7 @@ typedef enum where {
     IN_PLACE,
     FIRST_IN_PLACE,
     NOT_ALIGNED,
+    PACKED, // in place, and something else behind both heads of each token
     ALONE,
     ALONE_IN_PLACE,
     ALONE_NOT_ALIGNED,
@@ -59,11 +61,18 @@ static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *typ
                                           .unrotated_count = 3};
     rope2d_tensor tensors[TENSORS];
     for (uint32_t i = 0; i < count; i++) {
-        const rope2d_view in = {
-            from, TENSORS * tensor_bytes, i * tensor_bytes, (int64_t)TOKENS * CHANNELS, most * dim, dim};
+        const uint64_t token = (uint64_t)most * dim;
+        const rope2d_view in = {from,
+                                TENSORS * tensor_bytes,
+                                i * (place == PACKED ? token * rope2d_element_size(types->in) : tensor_bytes),
+                                (int64_t)TOKENS * CHANNELS,
+                                (int64_t)token * (place == PACKED ? TENSORS : 1),
+                                dim};
         tensors[i] = (rope2d_tensor){.heads = i == 0 ? heads.first : heads.others, .in = in, .out = in};
-        tensors[i].out.base =
-            place == IN_PLACE || place == ALONE_IN_PLACE || (place == FIRST_IN_PLACE && i == 0) ? from : to;
+        tensors[i].out.base = place == IN_PLACE || place == PACKED || place == ALONE_IN_PLACE ||
+                                      (place == FIRST_IN_PLACE && i == 0)
+                                  ? from
+                                  : to;
         tensors[i].out.offset += is_aligned ? 0 : rope2d_element_size(types->out);
     }
     const rope2d_apply_params all = {sizeof(all), 1, 0, tokens, count, tensors};
@@ -83,8 +92,8 @@ static void fill(unsigned char *memory) {
 static void compare(rope2d_device *device, rope2d_device *portable, const rope2d_plan_params *types,
                     counts heads, where place, unsigned char *const memory[PLACES]) {
     static const char *const names[] = {
-        "",        ", in place",       ", the first in place", ", not aligned",
-        ", alone", ", alone in place", ", alone, not aligned"};
+        "",         ", in place", ", the first in place", ", not aligned",
+        ", packed", ", alone",    ", alone in place",     ", alone, not aligned"};
     for (int i = 0; i < FILLED; i++) {
         if (i % 2 == 0)
             memcpy(memory[i], memory[FILLED], TENSORS * tensor_bytes);

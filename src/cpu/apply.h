@@ -23,6 +23,7 @@ typedef struct rope2d_cpu_job {
     bool is_small;       // fits the threads' own caches
     bool by_tokens;      // a task is a range of tokens of all tensors: tables are found once for two of them
     bool in_turns;       // past the caches, a token's heads of one tensor, then of the next
+    ptrdiff_t gap;       // bytes to be asked for between a token's heads and the next token's; mostly 0
     bool aliases;        // in place, and one tensor's lines push another's out of the nearest cache
     rope2d_ahead ahead;  // how far ahead kernels ask for heads; 0: not at all
     bool is_joined;      // rope2d_vector_join made one tensor of two, or took one of one head

@@ -38,7 +38,7 @@ static inline void rope2d_fetch(const void *line) {
 #define ROPE2D_RARELY(what) (what)
 #endif
 
-// The same of all lines from `size` bytes before `end` on, which are whole lines, at least one, in order.
+// The same of all lines from `size` bytes before `end` on, at least one, in order.
 static inline void rope2d_fetch_lines(const unsigned char *end, ptrdiff_t size) {
     ptrdiff_t at = -size;
 #if defined(__GNUC__) && ROPE2D_X86_64

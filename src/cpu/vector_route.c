@@ -133,7 +133,7 @@ void rope2d_route_fill(rope2d_route *route, const rope2d_tile *tile, const rope2
 void rope2d_tile_fill(rope2d_tile *tile) {
     const rope2d_checked_tensor *const end = tile->tensors + tile->tensor_count;
     tile->by_head = tile->job->plan->pattern.freq_heads > 1;
-    tile->room = tables_room(tile);
+    tile->room = tile->job->gap > 0 ? 1 : tables_room(tile);
     tile->route_count = 0;
     for (const rope2d_checked_tensor *a = tile->tensors; a < end; a++) {
         const rope2d_checked_tensor *second =

@@ -73,5 +73,7 @@ void rope2d_tile_tokens(rope2d_tile *tile, uint64_t begin, uint64_t end, rope2d_
             route->turn.in += (ptrdiff_t)tokens * route->turn.in_outer;
             route->turn.out += (ptrdiff_t)tokens * route->turn.out_outer;
         }
+        if (ROPE2D_RARELY(job->gap > 0))
+            rope2d_fetch_lines(tile->routes[0].turn.in, job->gap);
     }
 }
