@@ -180,8 +180,7 @@ static ptrdiff_t gap_of(const job *j, const rope2d_checked_tensor *first) {
     const uint64_t apart = ((uintptr_t)last->in.first - (uintptr_t)first->in.first) / element;
     const uint64_t of_both = apart + elements_of(j, last);
     const uint64_t used = of_both > of_first ? of_both : of_first;
-    return j->ahead.follows && j->work->tensor_count <= 2 && apart < stride && used <= stride &&
-                   stride <= 2 * used
+    return j->work->tensor_count <= 2 && apart < stride && used <= stride && stride <= 2 * used
                ? (ptrdiff_t)((stride - used) * element)
                : 0;
 }
@@ -232,7 +231,9 @@ void rope2d_cpu_job_fill(job *j) {
     const bool is_short = rope2d_element_size(plan->in) == 2;
     const bool may_take_turns =
         (!j->streams || first->in_place) && rope2d_cpu_goes_by_tokens(j->work, &first->in);
-    j->gap = may_take_turns && !is_few && pattern->freq_heads == 1 ? gap_of(j, first) : 0;
+    j->gap = 0;
+    if (j->ahead.follows && may_take_turns && !is_few && pattern->freq_heads == 1)
+        j->gap = gap_of(j, first);
     if (j->gap == 0 && (is_short || first->in_place) &&
         elements_of(j, first) < (uint64_t)first->in.token_stride)
         j->ahead.heads = j->ahead.apart;
