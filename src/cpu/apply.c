@@ -170,8 +170,8 @@ static uint64_t elements_of(const job *j, const rope2d_checked_tensor *tensor) {
 }
 
 // Bytes between the heads of a token, of all tensors, and the next token's, where they are no more than
-// these: v's, where q and k are. AMD's processors lose track of what is read with gaps; where these are asked
-// for as well, heads come twice as fast, measured on Zen 4. Single heads do not.
+// these: v's, where q and k are. AMD's Zen 4 loses track of what is read with gaps; where these are asked
+// for as well, heads come twice as fast. Single heads do not.
 static ptrdiff_t gap_of(const job *j, const rope2d_checked_tensor *first) {
     const rope2d_checked_tensor *const last = &j->work->tensors[j->work->tensor_count - 1];
     const uint64_t element = rope2d_element_size(j->plan->in);
@@ -231,9 +231,7 @@ void rope2d_cpu_job_fill(job *j) {
     const bool is_short = rope2d_element_size(plan->in) == 2;
     const bool may_take_turns =
         (!j->streams || first->in_place) && rope2d_cpu_goes_by_tokens(j->work, &first->in);
-    j->gap = 0;
-    if (j->ahead.follows && may_take_turns && !is_few && pattern->freq_heads == 1)
-        j->gap = gap_of(j, first);
+    j->gap = j->ahead.gaps && may_take_turns && !is_few && pattern->freq_heads == 1 ? gap_of(j, first) : 0;
     if (j->gap == 0 && (is_short || first->in_place) &&
         elements_of(j, first) < (uint64_t)first->in.token_stride)
         j->ahead.heads = j->ahead.apart;

@@ -51,6 +51,7 @@ typedef struct rope2d_ahead {
     uint32_t apart;  // of that of 16 bits or in place, where other things lie between tokens
     uint32_t few_16; // of 16 bits, where there are few heads, in the place of both
     uint32_t few_32; // of 32 bits, where two tensors have one head each, or one is alone
+    bool gaps;       // also for what lies between tokens, where that is no more than they are
     bool follows;    // line by line, or head by head, where a kernel for few heads can
 } rope2d_ahead;
 
