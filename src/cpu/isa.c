@@ -34,7 +34,7 @@ const char *rope2d_isa_word(rope2d_isa isa) {
 // asking costs there; of two heads that lie apart they lose track. Those before (Zen 3) fetch three quarters
 // of that, but what is in the last cache comes a third slower where it is asked for.
 // Where v lies between one token's k and the next one's q, neither knows in time that the next one is wanted.
-// Zen 4 does where v is asked for, too; on Zen 3, where heads are asked for anyway, that costs an eighth.
+// Zen 4 does where v is asked for, too; on Zen 3, whose heads are asked for, that costs up to an eighth.
 // Single heads of 16 bits, which take longer to turn, come soonest where 3072 bytes lie between, those of f32
 // out of place where 2048 do.
 #define AHEAD_BYTES        2816
