@@ -162,13 +162,15 @@ int main(void) {
         compare_all(device, portable, (counts){8, 8}, CHANNELS * 5 / 16, memory);
         compare_all(device, portable, (counts){8, 5}, CHANNELS / 4, memory);
         compare_all(device, portable, (counts){1, 1}, CHANNELS / 4, memory);
-        cpu->ahead = (rope2d_ahead){.apart = 2816, .few_16 = 3072, .few_32 = 2048, .follows = true};
+        cpu->ahead = (rope2d_ahead){
+            .apart = 2816, .few_16 = 3072, .few_32 = 2048, .gaps = true, .follows = true}; // as on Zen 4
         compare_all(device, portable, (counts){5, 8}, CHANNELS * 5 / 16, memory);
         compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
         compare_all(device, portable, (counts){2, 2}, CHANNELS, memory);
         cpu->ahead.past = 2816;
         compare_all(device, portable, (counts){8, 8}, CHANNELS * 5 / 16, memory);
-        cpu->ahead = (rope2d_ahead){2816, 2816, 2816, 2816, 2816, false};
+        cpu->ahead = (rope2d_ahead){
+            .heads = 2816, .past = 2816, .apart = 2816, .few_16 = 2816, .few_32 = 2816}; // as on Intel's
         compare_all(device, portable, (counts){1, 1}, CHANNELS, memory);
         compare_all(device, portable, (counts){4, 4}, CHANNELS / 4, memory);
         for (uint32_t others = 2; others <= 8; others += 3)

@@ -106,7 +106,13 @@ uint64_t rope2d_last_cache_bytes(void) {
 
 rope2d_ahead rope2d_ahead_bytes(void) {
     if (is_intel())
-        return (rope2d_ahead){AHEAD_BYTES, AHEAD_BYTES, AHEAD_BYTES, AHEAD_BYTES, AHEAD_BYTES, false, false};
+        return (rope2d_ahead){
+            .heads = AHEAD_BYTES,
+            .past = AHEAD_BYTES,
+            .apart = AHEAD_BYTES,
+            .few_16 = AHEAD_BYTES,
+            .few_32 = AHEAD_BYTES,
+        };
     const bool has_wide = rope2d_isa_supported() >= ROPE2D_ISA_AVX512;
     return (rope2d_ahead){
         .past = has_wide ? 0 : AHEAD_BYTES,
