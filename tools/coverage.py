@@ -80,11 +80,17 @@ def main():
     parser.add_argument("build", type=pathlib.Path, help="a folder configured with -Db_coverage=true")
     parser.add_argument("--files", action="store_true", help="a line for each file, too")
     parser.add_argument("--missing", action="store_true", help="numbers of what did not run, and nothing else")
+    parser.add_argument("--without", metavar="PART", help="leave out files with this in their name: what cannot run here")
     parser.add_argument("--least-lines", type=float, default=0, metavar="PERCENT")
     parser.add_argument("--least-branches", type=float, default=0, metavar="PERCENT")
     arguments = parser.parse_args()
     root = pathlib.Path(__file__).resolve().parents[1]
     sources = read(arguments.build.resolve(), root)
+    if arguments.without:
+        left_out = [path for path in sources if arguments.without in path.name]
+        for path in left_out:
+            del sources[path]
+        print(f"left out: {len(left_out)} files of {arguments.without}, which this machine cannot run")
     if arguments.missing:
         missing(sources)
         return
