@@ -22,11 +22,14 @@ static void memory_destroy(struct bench_engine *engine) {
     for (uint32_t i = 0; opencl->sets && i < engine->sets * BENCH_BUFFERS; ++i)
         if (opencl->sets[i])
             opencl->ReleaseMemObject(opencl->sets[i]);
-    if (opencl->table)
-        opencl->ReleaseMemObject(opencl->table);
+    cl_mem *const others[] = {&opencl->table, &opencl->turn_table, &opencl->turn_rows};
+    for (size_t i = 0; i < sizeof others / sizeof *others; ++i) {
+        if (*others[i])
+            opencl->ReleaseMemObject(*others[i]);
+        *others[i] = NULL;
+    }
     free(opencl->sets);
     opencl->sets = NULL;
-    opencl->table = NULL;
 }
 
 // Something is bound even where no limit reads it.
@@ -59,7 +62,9 @@ static int memory_create(struct bench_engine *engine) {
             opencl->CreateBuffer(opencl->context, CL_MEM_READ_WRITE, (size_t)engine->bytes, NULL, &code);
         result = opencl_check(engine, code, "clCreateBuffer");
     }
-    return result ? result : create_table(engine);
+    if (!result)
+        result = create_table(engine);
+    return result ? result : bench_opencl_create_turns(engine);
 }
 
 cl_mem bench_opencl_buffer(const struct opencl *opencl, uint32_t set, int buffer) {

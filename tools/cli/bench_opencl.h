@@ -37,6 +37,12 @@
 
 enum { OPENCL_WIDTHS = 3, OPENCL_ITEMS = 3, OPENCL_GROUPS = 2, OPENCL_PROGRAMS = 4 };
 enum { OPENCL_KERNELS = OPENCL_WIDTHS * OPENCL_ITEMS, OPENCL_SHAPES = OPENCL_KERNELS * OPENCL_GROUPS };
+enum { OPENCL_TURNS = 8 }; // ways to turn a tower
+
+struct opencl_turn {
+    cl_program program;
+    cl_kernel kernel;
+};
 
 struct opencl {
     void *library;
@@ -50,9 +56,16 @@ struct opencl {
     // Made when they are first needed.
     cl_program programs[OPENCL_PROGRAMS];
     cl_kernel kernels[BENCH_KINDS_COUNT][OPENCL_KERNELS];
+    struct opencl_turn turns[BENCH_TOWERS][ROPE2D_ELEMENT_COUNT][2][OPENCL_TURNS]; // [half]
     // Of the case in work.
-    cl_mem *sets; // [sets][BENCH_BUFFERS]
-    cl_mem table; // of limits
+    cl_mem *sets;                 // [sets][BENCH_BUFFERS]
+    cl_mem table;                 // of limits
+    cl_mem turn_table, turn_rows; // where there are turns
+};
+
+struct opencl_argument {
+    size_t size;
+    const void *value;
 };
 
 int opencl_check(const struct bench_engine *engine, cl_int code, const char *call);
@@ -76,5 +89,16 @@ void bench_opencl_variant_name(const struct bench_engine *engine, enum bench_mov
                                char *name, size_t size);
 int bench_opencl_move(struct bench_engine *engine, enum bench_move move, uint32_t variant, uint32_t set,
                       struct bench_sample *sample);
+cl_int bench_opencl_enqueue(const struct opencl *opencl, cl_kernel kernel,
+                            const struct opencl_argument *arguments, cl_uint count, size_t global,
+                            size_t local, cl_event *event);
+
+// bench_opencl_turns.c
+uint32_t bench_opencl_turn_variants(const struct bench_engine *engine, enum bench_move move);
+void bench_opencl_turn_name(uint32_t variant, char *name, size_t size);
+int bench_opencl_create_turns(struct bench_engine *engine); // what turns of the case read
+int bench_opencl_turn(struct bench_engine *engine, enum bench_move move, uint32_t variant, uint32_t set,
+                      cl_event *event);
+void bench_opencl_release_turns(struct opencl *opencl); // kernels, of all cases
 
 #endif

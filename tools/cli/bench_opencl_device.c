@@ -124,6 +124,7 @@ void bench_opencl_close(struct bench_engine *engine) {
     for (int i = 0; i < BENCH_KINDS_COUNT * OPENCL_KERNELS; ++i)
         if (opencl->kernels[i / OPENCL_KERNELS][i % OPENCL_KERNELS])
             opencl->ReleaseKernel(opencl->kernels[i / OPENCL_KERNELS][i % OPENCL_KERNELS]);
+    bench_opencl_release_turns(opencl);
     for (int i = 0; i < OPENCL_PROGRAMS; ++i)
         if (opencl->programs[i])
             opencl->ReleaseProgram(opencl->programs[i]);

@@ -76,7 +76,8 @@ static int find_kernel(struct bench_engine *engine, uint32_t kind, uint32_t shap
 }
 
 uint32_t bench_opencl_variants(const struct bench_engine *engine, enum bench_move move) {
-    return bench_kind_variants(engine, move, shapes_of(engine));
+    return bench_is_turn(move) ? bench_opencl_turn_variants(engine, move)
+                               : bench_kind_variants(engine, move, shapes_of(engine));
 }
 
 void bench_opencl_variant_name(const struct bench_engine *engine, enum bench_move move, uint32_t variant,
@@ -84,9 +85,22 @@ void bench_opencl_variant_name(const struct bench_engine *engine, enum bench_mov
     uint32_t shape = variant % shapes_of(engine);
     if (move == BENCH_DRIVER_COPY)
         snprintf(name, size, "clEnqueueCopyBuffer");
+    else if (bench_is_turn(move))
+        bench_opencl_turn_name(variant, name, size);
     else
         snprintf(name, size, "%u x %u bytes a lane, %zu lanes a group%s", items_of(shape), width_of(shape),
                  group_of(engine, shape), shape == variant ? "" : ", converter");
+}
+
+cl_int bench_opencl_enqueue(const struct opencl *opencl, cl_kernel kernel,
+                            const struct opencl_argument *arguments, cl_uint count, size_t global,
+                            size_t local, cl_event *event) {
+    cl_int code = CL_SUCCESS;
+    for (cl_uint i = 0; i < count && code == CL_SUCCESS; ++i)
+        code = opencl->SetKernelArg(kernel, i, arguments[i].size, arguments[i].value);
+    if (code != CL_SUCCESS)
+        return code;
+    return opencl->EnqueueNDRangeKernel(opencl->queue, kernel, 1, NULL, &global, &local, 0, NULL, event);
 }
 
 static cl_int enqueue_kernel(struct bench_engine *engine, enum bench_move move, cl_kernel kernel,
@@ -100,39 +114,38 @@ static cl_int enqueue_kernel(struct bench_engine *engine, enum bench_move move, 
     cl_float factor = bench_is_limit(move) ? (cl_float)BENCH_FACTOR : -1, other = (cl_float)BENCH_OTHER;
     size_t local = group_of(engine, shape), each = local * items_of(shape);
     size_t global = (count + each - 1) / each * local;
-    const struct {
-        size_t size;
-        const void *value;
-    } arguments[] = {{sizeof from, &from},   {sizeof to, &to},     {sizeof opencl->table, &opencl->table},
-                     {sizeof count, &count}, {sizeof mask, &mask}, {sizeof factor, &factor},
-                     {sizeof other, &other}};
-    cl_int code = CL_SUCCESS;
-    for (cl_uint i = 0; i < sizeof arguments / sizeof *arguments && code == CL_SUCCESS; ++i)
-        code = opencl->SetKernelArg(kernel, i, arguments[i].size, arguments[i].value);
-    if (code != CL_SUCCESS)
-        return code;
-    return opencl->EnqueueNDRangeKernel(opencl->queue, kernel, 1, NULL, &global, &local, 0, NULL, event);
+    const struct opencl_argument arguments[] = {
+        {sizeof from, &from},   {sizeof to, &to},     {sizeof opencl->table, &opencl->table},
+        {sizeof count, &count}, {sizeof mask, &mask}, {sizeof factor, &factor},
+        {sizeof other, &other},
+    };
+    return bench_opencl_enqueue(opencl, kernel, arguments, sizeof arguments / sizeof *arguments, global,
+                                local, event);
 }
 
 int bench_opencl_move(struct bench_engine *engine, enum bench_move move, uint32_t variant, uint32_t set,
                       struct bench_sample *sample) {
     struct opencl *opencl = engine->impl;
-    uint32_t shape = move == BENCH_DRIVER_COPY ? 0 : variant % shapes_of(engine);
+    const bool is_kernel = move != BENCH_DRIVER_COPY && !bench_is_turn(move);
+    uint32_t shape = is_kernel ? variant % shapes_of(engine) : 0;
     cl_kernel kernel = NULL;
     cl_event event = NULL;
     int result = STATUS_OK;
-    if (move != BENCH_DRIVER_COPY)
+    if (is_kernel)
         result = find_kernel(engine, bench_kind_of(engine, move, variant != shape), shape, &kernel);
     if (result)
         return result;
     double begin = seconds_now();
-    cl_int code;
-    if (move == BENCH_DRIVER_COPY)
-        code = opencl->EnqueueCopyBuffer(opencl->queue, bench_opencl_buffer(opencl, set, BENCH_IN),
-                                         bench_opencl_buffer(opencl, set, BENCH_OUT), 0, 0,
-                                         (size_t)engine->bytes, 0, NULL, &event);
+    if (bench_is_turn(move))
+        result = bench_opencl_turn(engine, move, variant, set, &event);
+    else if (move == BENCH_DRIVER_COPY)
+        result =
+            opencl_check(engine,
+                         opencl->EnqueueCopyBuffer(opencl->queue, bench_opencl_buffer(opencl, set, BENCH_IN),
+                                                   bench_opencl_buffer(opencl, set, BENCH_OUT), 0, 0,
+                                                   (size_t)engine->bytes, 0, NULL, &event),
+                         "clEnqueueCopyBuffer");
     else
-        code = enqueue_kernel(engine, move, kernel, shape, set, &event);
-    result = opencl_check(engine, code, "a copy");
+        result = opencl_check(engine, enqueue_kernel(engine, move, kernel, shape, set, &event), "a copy");
     return result ? result : bench_opencl_finish(engine, begin, event, sample);
 }

@@ -12,13 +12,15 @@ void bench_print_heading(const struct bench_results *results) {
     const struct bench_machine *machine = &results->machine;
     printf(
         "%s, %u processors, L2 %.2g MiB, last cache %.3g MiB, memory %.1f GiB\n"
-        "q and k in one rotation. GB/s: bytes read and written. Copies and the in-place scale move the same "
-        "bytes, in turns\nwith the rotation; so does the limit: in Vulkan, and on the CPU with AVX2 or "
-        "AVX-512, a turn of this tower alone;\nelsewhere, or where the rotation is faster, what converts to "
-        "f32 and back, has a turn's arithmetic, and of a single head\nreads as much table, but turns "
-        "nothing. Of each the best of three variants. 'of copy', 'of scale', 'of limit': 1 is as\nfast. "
+        "q and k in one rotation. GB/s: bytes read and written. Copies and the in-place scale move the same\n"
+        "bytes, in turns with the rotation; so does the limit: in Vulkan, on PoCL, and on the CPU with AVX2\n"
+        "or AVX-512, a turn of this tower alone; elsewhere, or where the rotation is faster, what converts\n"
+        "to f32 and back, has a turn's arithmetic, and of a single head reads as much table, but turns\n"
+        "nothing. Of each the best of three variants. 'of copy', 'of scale', 'of limit': 1 is as fast.\n"
         "Medians; +-: half the distance of the quartiles. Results are compared with the portable path's, "
-        "bit by bit.\nL2: buffers that fit there; *: buffers that take turns fit a larger cache.\n",
+        "bit\n"
+        "by bit.\n"
+        "L2: buffers that fit there; *: buffers that take turns fit a larger cache.\n",
         machine->name, machine->processors, (double)machine->core_cache / (1 << 20),
         (double)machine->last_cache / (1 << 20), (double)machine->memory / (1 << 30));
 }
