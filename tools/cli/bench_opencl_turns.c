@@ -16,8 +16,7 @@
 
 extern const struct rope2d_unpacked bench_turn_text[]; // bench_turn.cl
 
-// Of an index; a quick search stops after those that are in no other one.
-enum { APART = 1, AHEAD = 2, STREAMS = 4 };
+enum { APART = 1, AHEAD = 2, STREAMS = 4 };       // of a variant
 enum { AHEAD_BYTES = 2816, STREAMED_BYTES = 32 }; // of a store past the caches, to multiples of that
 enum { ITEM_TOKENS = 64, MOST_ITEMS = 64 };       // small sizes have fewer tokens in an item
 
@@ -41,7 +40,9 @@ static bool can_stream(const struct bench_case *what, enum bench_move move) {
 uint32_t bench_opencl_turn_variants(const struct bench_engine *engine, enum bench_move move) {
     if (!has_turns(engine))
         return 0;
-    return engine->is_quick ? 1 : can_stream(engine->what, move) ? OPENCL_TURNS : STREAMS;
+    if (engine->is_quick)
+        return BENCH_BEST;
+    return can_stream(engine->what, move) ? OPENCL_TURNS : STREAMS;
 }
 
 void bench_opencl_turn_name(uint32_t variant, char *name, size_t size) {

@@ -17,9 +17,8 @@ void bench_print_heading(const struct bench_results *results) {
         "or AVX-512, a turn of this tower alone; elsewhere, or where the rotation is faster, what converts\n"
         "to f32 and back, has a turn's arithmetic, and of a single head reads as much table, but turns\n"
         "nothing. Of each the best of three variants. 'of copy', 'of scale', 'of limit': 1 is as fast.\n"
-        "Medians; +-: half the distance of the quartiles. Results are compared with the portable path's, "
-        "bit\n"
-        "by bit.\n"
+        "Medians; +-: half the distance of the quartiles. Results are compared with the portable path's,\n"
+        "bit by bit.\n"
         "L2: buffers that fit there; *: buffers that take turns fit a larger cache.\n",
         machine->name, machine->processors, (double)machine->core_cache / (1 << 20),
         (double)machine->last_cache / (1 << 20), (double)machine->memory / (1 << 30));
