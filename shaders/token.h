@@ -6,7 +6,7 @@
 // last cache, read the table where they go. Built with -DR_RUN, -DR_AXES, -DR_RUN_UNITS and
 // -DR_RUN_PAIR_UNITS: channels of a run, row numbers of a token, units and those that rotate; -DR_WORDS where
 // the units are few, their words; -DR_PART=1 where the last is of four pairs; -DR_HARDWARE=1 for the
-// conversions of f16 that a processor has; -DR_CACHE: numbers in half of the last cache; -DR_AMD=1 where the
+// conversions of f16 that a processor has; -DR_CACHE: bytes in half of the last cache; -DR_AMD=1 where the
 // processor is AMD's.
 
 #if R_FLAGS & 8 // R_INTERLEAVED_FLAG: each channel has its own cosine
@@ -38,9 +38,9 @@
 #ifndef __F16C__
 #undef R_HARDWARE
 #endif
-#if !defined(__AVX__) || !defined(R_WORDS) || R_IN || R_OUT || R_RUN != 8 || R_RUN_UNITS % 2 ||              \
-    R_RUN_UNITS != R_RUN_PAIR_UNITS
-#undef R_CACHE // 16-bit numbers fill too little of a line at a time
+#if !defined(__AVX__) || !defined(R_WORDS) || R_IN != R_OUT || R_IN == 1 || R_RUN != 8 ||                    \
+    R_RUN_UNITS % (R_IN == 2 ? 4 : 2) || R_RUN_UNITS != R_RUN_PAIR_UNITS
+#undef R_CACHE // stores of f16 fill too little of a line
 #endif
 
 #define R_INLINE static __attribute__((always_inline)) // with what is constant in its arguments
@@ -168,6 +168,12 @@ R_INLINE r_side r_find_side(R_MEM const r_token *token, const r_place *place, ui
     return token ? token->sides[R_SIDES * unit + run] : r_read_side(R_M place, unit, run);
 }
 
+// bf16 goes two runs at a time where they lie side by side.
+#if R_IN == 2 && R_OUT == 2 && R_RUN == 8
+#define R_IS_BF16
+#define R_ARE_TWO(at) ((at)[1] == (at)[0] + 8u && !R_IS_PART((at)[1]))
+#endif
+
 #include "token_head.h"
 
 R_INLINE r_head r_first_head(R_MEM uint k, uint2 at) {
@@ -197,13 +203,21 @@ R_INLINE void r_turn_reading(R_MEM const r_place *place, const uint2 *at, uint2 
         head.streams = streams;
         r_fetch_head(&head);
     }
+#ifdef R_IS_BF16
+    if (is_lone && tensors.y == 2u) { // what turns the one turns the other
+        r_head heads[] = {r_first_head(R_M 0u, at[0]), r_first_head(R_M 1u, at[1])};
+        heads[0].streams = heads[1].streams = streams;
+        r_turn_head(R_M 0, place, heads, 2u);
+        return;
+    }
+#endif
     for (uint k = tensors.x; k < tensors.y; k++) {
         uint tensor = R_TENSORS + k * R_TENSOR_WORDS;
         r_head head = r_first_head(R_M k, at[k]);
         head.streams = streams;
         R_ROLLED
         for (uint i = 0u; i < R_SHAPE(tensor + R_HEADS); i++) {
-            r_turn_head(R_M 0, place, &head);
+            r_turn_head(R_M 0, place, &head, 1u);
             head.in += R_SHAPE(tensor + R_IN_HEAD_STRIDE);
             head.out += R_SHAPE(tensor + R_OUT_HEAD_STRIDE);
         }
@@ -241,7 +255,7 @@ R_INLINE void r_turn_token(R_MEM uint row_at, const uint2 *at, uint2 tensors, bo
             if (keeps)
                 r_turn_kept(R_M & token, &place, &head);
             else
-                r_turn_head(R_M & token, &place, &head);
+                r_turn_head(R_M & token, &place, &head, 1u);
             head.in += R_SHAPE(tensor + R_IN_HEAD_STRIDE);
             head.out += R_SHAPE(tensor + R_OUT_HEAD_STRIDE);
         }
@@ -267,14 +281,15 @@ static void r_token_lane(R_MEM uint group) {
 #ifdef R_CACHE
     // Outputs that with their inputs are larger than the last cache go past it, where they are whole lines.
     const uint length = 2u * R_RUN * R_RUN_UNITS;
-    streams = heads * R_RANGE(R_TOKENS) * R_SHAPE(R_BATCH) * length > R_CACHE;
+    streams = heads * R_RANGE(R_TOKENS) * R_SHAPE(R_BATCH) * length * sizeof(r_out_unit) > R_CACHE &&
+              (R_IN == R_F32 || is_lone);
     for (uint k = 0u; k < R_SHAPE(R_TENSOR_COUNT); k++) {
         uint tensor = R_TENSORS + k * R_TENSOR_WORDS;
         uint moving = R_RANGE_TENSORS + k * R_RANGE_TENSOR_WORDS;
         uint steps = R_RANGE(moving + R_OUT_FIRST) | R_SHAPE(tensor + R_OUT_BATCH_STRIDE) |
                      R_SHAPE(tensor + R_OUT_TOKEN_STRIDE) | R_SHAPE(tensor + R_OUT_HEAD_STRIDE);
-        streams =
-            streams && memory->in[k] != memory->out[k] && (((ulong)memory->out[k] | 4u * steps) & 63u) == 0u;
+        streams = streams && memory->in[k] != memory->out[k] &&
+                  (((ulong)memory->out[k] | sizeof(r_out_unit) * steps) & 63u) == 0u;
     }
     R_UNROLL
     for (uint i = 0u; i < R_RUN_UNITS; i++)

@@ -88,35 +88,61 @@ R_INLINE void r_store_turned(const r_head *head, const uint *at, const r_floats 
             r_store_bits(head, at[i], r_narrow_bits(turned[i]));
 }
 
-#if R_SIDES == 2
-#if R_IN == 2 && R_OUT == 2 && R_RUN == 8
-typedef uint8 r_pairs_memory __attribute__((aligned(2)));
-
-// Two runs of bf16 that lie side by side: a word is a pair, and both of its halves nearly an f32.
-R_INLINE void r_turn_pairs(const r_side *sides, uint at, const r_head *head) {
-    r_uints pairs = *(__global const r_pairs_memory *)(head->in + at);
-    r_floats lo = as_float8(pairs << 16), hi = as_float8(pairs & 0xffff0000u);
-    r_floats c = (r_floats)(sides[0].c.even, sides[1].c.even);
-    r_floats s = (r_floats)(sides[0].s.even, sides[1].s.even);
-    r_floats a = c * lo;
-    r_floats b = s * hi;
-    ushort16 first = r_halves_of(a - b);
-    a = s * lo;
-    b = c * hi;
-    ushort16 second = r_halves_of(a + b);
-    ushort16 upper =
-        __builtin_shufflevector(first, second, 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
-    ushort16 lower =
-        __builtin_shufflevector(first, second, 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
-    *(__global r_halves_memory *)(head->out + at) = r_round_halves(upper, lower);
+R_INLINE void r_turn(const r_side *side, r_floats lo, r_floats hi, r_floats *less, r_floats *more) {
+    r_floats a = side->c * lo;
+    r_floats b = side->s * hi;
+    *less = a - b;
+    a = side->s * lo;
+    b = side->c * hi;
+    *more = a + b;
 }
+
+#ifdef R_IS_BF16
+typedef uint8 r_words_memory __attribute__((aligned(2)));
+
+// Two runs are words, both of whose halves are nearly an f32: even numbers and odd ones.
+R_INLINE void r_load_two(const r_head *head, uint at, r_floats *two) {
+    r_uints words = *(__global const r_words_memory *)(head->in + at);
+    two[0] = as_float8(words << 16);
+    two[1] = as_float8(words & 0xffff0000u);
+}
+
+R_INLINE void r_store_two(const r_head *head, uint at, const r_floats *two) {
+    ushort16 even = r_halves_of(two[0]), odd = r_halves_of(two[1]);
+    ushort16 bits = r_round_halves(
+        __builtin_shufflevector(even, odd, 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31),
+        __builtin_shufflevector(even, odd, 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30));
+#ifdef R_CACHE
+    if (head->streams) {
+        __builtin_nontemporal_store(bits, (__global ushort16 *)(head->out + at));
+        return;
+    }
+#endif
+    *(__global r_halves_memory *)(head->out + at) = bits;
+}
+
+// The sides of two runs become those of their even numbers and of their odd ones.
+R_INLINE void r_part_sides(r_side *two) {
+    r_side first = two[0], second = two[1];
+    two[0].c = (r_floats)(first.c.even, second.c.even);
+    two[0].s = (r_floats)(first.s.even, second.s.even);
+    two[1].c = (r_floats)(first.c.odd, second.c.odd);
+    two[1].s = (r_floats)(first.s.odd, second.s.odd);
+}
+
 #endif
 
+#if R_SIDES == 2
 // All first runs, then all second ones, which are the channels in order.
 R_INLINE void r_turn_runs(const r_side *sides, const uint *at, uint count, bool keeps, const r_head *head) {
-#if R_IN == 2 && R_OUT == 2 && R_RUN == 8
-    if (!keeps && count == 2u && at[1] == at[0] + 8u) {
-        r_turn_pairs(sides, at[0], head);
+#ifdef R_IS_BF16
+    if (!keeps && count == 2u && at[1] == at[0] + 8u) { // words are pairs
+        r_side two[] = {sides[0], sides[1]};
+        r_floats of[2];
+        r_part_sides(two);
+        r_load_two(head, at[0], of);
+        r_turn(two, of[0], of[1], of, of + 1);
+        r_store_two(head, at[0], of);
         return;
     }
 #endif
@@ -152,8 +178,8 @@ R_INLINE void r_turn_runs(const r_side *sides, const uint *at, uint count, bool 
         r_store_kept(head, at[i], sides[i].row, bits[i], turned[i]);
 }
 
-R_INLINE void r_turn_some(R_MEM const r_token *token, const r_place *place, const r_head *head, bool keeps,
-                          uint first, uint last) {
+R_INLINE void r_turn_some(R_MEM const r_token *token, const r_place *place, const r_head *head, uint heads,
+                          bool keeps, uint first, uint last) {
     r_side sides[R_STEP];
     uint at[R_STEP];
     uint count = 0u;
@@ -169,11 +195,27 @@ R_INLINE void r_turn_some(R_MEM const r_token *token, const r_place *place, cons
             continue;
         sides[count++] = r_find_side(R_M token, place, unit, run);
     }
-    r_turn_runs(sides, at, count, keeps, head);
+    for (uint k = 0u; k < heads; k++)
+        r_turn_runs(sides, at, count, keeps, head + k);
 }
 #else
 R_INLINE void r_turn_runs(const r_side *sides, const uint *lo_at, const uint *hi_at, uint count, bool keeps,
                           const r_head *head) {
+#ifdef R_IS_BF16
+    if (!keeps && count == 2u && R_ARE_TWO(lo_at) && R_ARE_TWO(hi_at)) {
+        r_side two[] = {sides[0], sides[1]};
+        r_floats lo[2], hi[2];
+        r_part_sides(two);
+        r_load_two(head, lo_at[0], lo);
+        r_load_two(head, hi_at[0], hi);
+        R_UNROLL
+        for (uint i = 0u; i < 2u; i++)
+            r_turn(two + i, lo[i], hi[i], lo + i, hi + i);
+        r_store_two(head, lo_at[0], lo);
+        r_store_two(head, hi_at[0], hi);
+        return;
+    }
+#endif
     r_in lo_bits[R_STEP], hi_bits[R_STEP];
     r_floats lo_turned[R_STEP], hi_turned[R_STEP];
     R_UNROLL
@@ -188,15 +230,7 @@ R_INLINE void r_turn_runs(const r_side *sides, const uint *lo_at, const uint *hi
     for (uint i = 0u; i < R_STEP; i++) {
         if (i >= count)
             continue;
-        r_floats lo = r_widen_bits(lo_bits[i]);
-        r_floats hi = r_widen_bits(hi_bits[i]);
-        r_side side = sides[i];
-        r_floats a = side.c * lo;
-        r_floats b = side.s * hi;
-        lo_turned[i] = a - b;
-        a = side.s * lo;
-        b = side.c * hi;
-        hi_turned[i] = a + b;
+        r_turn(sides + i, r_widen_bits(lo_bits[i]), r_widen_bits(hi_bits[i]), lo_turned + i, hi_turned + i);
     }
     if (!keeps) {
         r_store_turned(head, lo_at, lo_turned, count);
@@ -210,8 +244,8 @@ R_INLINE void r_turn_runs(const r_side *sides, const uint *lo_at, const uint *hi
 
 // Several units, so that what is stored to one place and to the other fills cache lines: lines that are
 // written by turns and in parts take nearly twice as long.
-R_INLINE void r_turn_some(R_MEM const r_token *token, const r_place *place, const r_head *head, bool keeps,
-                          uint first, uint last) {
+R_INLINE void r_turn_some(R_MEM const r_token *token, const r_place *place, const r_head *head, uint heads,
+                          bool keeps, uint first, uint last) {
     r_side sides[R_STEP];
     uint lo_at[R_STEP], hi_at[R_STEP];
     R_UNROLL
@@ -223,7 +257,8 @@ R_INLINE void r_turn_some(R_MEM const r_token *token, const r_place *place, cons
         hi_at[i] = R_UNIT_HI(word);
         sides[i] = r_find_side(R_M token, place, first + i, 0u);
     }
-    r_turn_runs(sides, lo_at, hi_at, last - first, keeps, head);
+    for (uint k = 0u; k < heads; k++)
+        r_turn_runs(sides, lo_at, hi_at, last - first, keeps, head + k);
 }
 #endif
 
@@ -237,18 +272,19 @@ R_INLINE void r_pass_units(const r_head *head) {
 }
 
 // By R_STEP, or one by one.
-R_INLINE void r_turn_head(R_MEM const r_token *token, const r_place *place, const r_head *head) {
+R_INLINE void r_turn_head(R_MEM const r_token *token, const r_place *place, const r_head *head, uint heads) {
     const uint step = R_APART && !token ? 1u : R_STEP;
     R_UNROLL_UNITS
     for (uint i = 0u; i < R_LAST; i += step)
-        r_turn_some(R_M token, place, head, false, i, i + step < R_LAST ? i + step : R_LAST);
-    r_pass_units(head);
+        r_turn_some(R_M token, place, head, heads, false, i, i + step < R_LAST ? i + step : R_LAST);
+    for (uint k = 0u; k < heads; k++)
+        r_pass_units(head + k);
 }
 
 // Of a token of which some pairs do not rotate. Kept small, for drivers compile long.
 R_INLINE void r_turn_kept(R_MEM const r_token *token, const r_place *place, const r_head *head) {
     R_ROLLED
     for (uint i = 0u; i < R_LAST; i++)
-        r_turn_some(R_M token, place, head, true, i, i + 1u);
+        r_turn_some(R_M token, place, head, 1u, true, i, i + 1u);
     r_pass_units(head);
 }

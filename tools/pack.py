@@ -234,7 +234,7 @@ def pack(data, before=b""):
     whole, start = bytes(before) + bytes(data), len(before)
     found = copies(whole, start)
     packed, prices = b"", Prices()
-    for attempt in range(3):
+    for attempt in range(8):
         again, prices = write(whole, start, parse(whole, start, found, prices))
         packed = again if attempt == 0 or len(again) < len(packed) else packed
     return packed

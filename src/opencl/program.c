@@ -102,7 +102,7 @@ static void add_token_options(char *options, size_t length, const rope2d_plan *p
                                strcmp(plan->device->info.vendor, "AuthenticAMD") == 0);
     if (device->last_cache > 0)
         length += (size_t)snprintf(options + length, OPTIONS_SIZE - length, " -DR_CACHE=%" PRIu64 "ul",
-                                   (uint64_t)device->last_cache / 8);
+                                   (uint64_t)device->last_cache / 2);
     for (uint32_t i = 0; i < 2 * units->count && units->count <= MOST_CONSTANTS; i++)
         length += (size_t)snprintf(options + length, OPTIONS_SIZE - length, "%s0x%xu",
                                    i == 0 ? " -DR_WORDS=" : ",", (unsigned)units->words[i]);
