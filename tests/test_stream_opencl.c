@@ -9,13 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TOKEN_STRIDE = 256, NUMBERS = TOKENS * TOKEN_STRIDE, GAP = 32, ALL = 2 * (NUMBERS + GAP) };
+enum { TOKEN_STRIDE = 256, NUMBERS = TOKENS * TOKEN_STRIDE, GAP = 64, ALL = 2 * (NUMBERS + GAP) };
 
 static unsigned char input[sizeof(float) * ALL], expected[sizeof(input)], found[sizeof(input)];
 
 typedef struct shape {
     uint32_t heads, channels;
     uint64_t head_stride;
+    rope2d_element element;
 } shape;
 
 // q and k, each from element `first` of its part on.
@@ -24,11 +25,11 @@ static void rotate_on_cpu(program *own, const objects *made, const shape *s, uin
     rope2d_apply_params apply = {
         .struct_size = sizeof(apply), .batch = 1, .tokens = TOKENS, .tensor_count = 2, .tensors = tensors};
     for (uint64_t k = 0; k < 2; k++) {
-        tensors[k].in = rope2d_view_contiguous(input, ROPE2D_F32, ROPE2D_LAYOUT_BNHD, 1, TOKENS,
+        tensors[k].in = rope2d_view_contiguous(input, s->element, ROPE2D_LAYOUT_BNHD, 1, TOKENS,
                                                tensors[k].heads, s->channels);
         tensors[k].in.token_stride = TOKEN_STRIDE;
         tensors[k].in.head_stride = s->head_stride;
-        tensors[k].in.offset = sizeof(float) * (first + k * (NUMBERS + GAP / 2));
+        tensors[k].in.offset = rope2d_element_size(s->element) * (first + k * (NUMBERS + GAP / 2));
         tensors[k].in.size = sizeof(input);
         tensors[k].out = tensors[k].in;
         tensors[k].out.base = expected;
@@ -45,7 +46,8 @@ static void rotate_on_device(program *own, const objects *made, const shape *s, 
     rope2d_opencl_binding *binding = NULL;
     for (uint64_t k = 0; k < 2; k++) {
         tensors[k].in = (rope2d_opencl_view){.memory = in,
-                                             .offset = sizeof(float) * (first + k * (NUMBERS + GAP / 2)),
+                                             .offset = rope2d_element_size(s->element) *
+                                                       (first + k * (NUMBERS + GAP / 2)),
                                              .token_stride = TOKEN_STRIDE,
                                              .head_stride = s->head_stride};
         tensors[k].out = tensors[k].in;
@@ -60,9 +62,9 @@ static void rotate_on_device(program *own, const objects *made, const shape *s, 
     clReleaseMemObject(out);
 }
 
-static objects make(program *own, rope2d_device *device, const rope2d_spec *spec) {
+static objects make(program *own, rope2d_device *device, const rope2d_spec *spec, rope2d_element element) {
     const rope2d_plan_params plan = {
-        .struct_size = sizeof(plan), .spec = spec, .in = ROPE2D_F32, .out = ROPE2D_F32};
+        .struct_size = sizeof(plan), .spec = spec, .in = element, .out = element};
     const rope2d_range unrotated = {1, 3};
     const rope2d_positions_params positions = {.struct_size = sizeof(positions),
                                                .spec = spec,
@@ -84,23 +86,32 @@ static void compare(program *own, const shape *s, rope2d_pairing pairing) {
         freqs[(i < pairs / 2 ? pairs : 0) + i] = 1.0f / (float)(1 + i);
     const rope2d_spec spec = {
         .struct_size = sizeof(spec), .head_dim = s->channels, .axes = 2, .pairing = pairing, .freqs = freqs};
-    objects mine = make(own, own->device, &spec), reference = make(own, own->cpu, &spec);
-    for (uint64_t first = 0; first <= 16; first += first < 2 ? 1 : 14) { // lines begin with 0 and 16
-        counter_fill(input, COUNTER_F32, COUNTER_UNIFORM, 7, 1, 0, ALL);
+    objects mine = make(own, own->device, &spec, s->element);
+    objects reference = make(own, own->cpu, &spec, s->element);
+    const uint64_t line = 64 / rope2d_element_size(s->element);
+    for (uint64_t first = 0; first <= line;
+         first += first < 2 ? 1 : line - 2) { // lines begin with 0 and `line`
+        counter_fill(input, s->element == ROPE2D_F32 ? COUNTER_F32 : COUNTER_BF16, COUNTER_UNIFORM, 7, 1, 0,
+                     ALL);
         memset(expected, 0xa5, sizeof(expected));
         memset(found, 0xa5, sizeof(found));
         rotate_on_cpu(own, &reference, s, first);
         rotate_on_device(own, &mine, s, first);
         tally_check(&counts, memcmp(found, expected, sizeof(found)) == 0,
-                    "%s: %u x %u, %llu apart, pairing %d, from %llu", own->name, s->heads, s->channels,
-                    (unsigned long long)s->head_stride, (int)pairing, (unsigned long long)first);
+                    "%s: %u x %u of type %d, %llu apart, pairing %d, from %llu", own->name, s->heads,
+                    s->channels, (int)s->element, (unsigned long long)s->head_stride, (int)pairing,
+                    (unsigned long long)first);
     }
     program_unmake(&mine);
     program_unmake(&reference);
 }
 
 static void compare_shapes(program *own) {
-    static const shape shapes[] = {{1, 256, 256}, {4, 64, 64}, {3, 64, 68}, {3, 80, 80}};
+    static const shape shapes[] = {
+        {1, 256, 256, ROPE2D_F32}, {4, 64, 64, ROPE2D_F32},    {3, 64, 68, ROPE2D_F32},
+        {3, 80, 80, ROPE2D_F32},   {1, 256, 256, ROPE2D_BF16}, {1, 128, 128, ROPE2D_BF16},
+        {1, 80, 80, ROPE2D_BF16}, // a single head alone
+    };
     rope2d_cl_device *device = own->device->impl;
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         device->last_cache = 0;
