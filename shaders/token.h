@@ -204,7 +204,7 @@ R_INLINE void r_turn_reading(R_MEM const r_place *place, const uint2 *at, uint2 
         r_fetch_head(&head);
     }
 #ifdef R_IS_BF16
-    if (is_lone && tensors.y == 2u) { // what turns the one turns the other
+    if (is_lone && tensors.y == 2u) { // both, for bf16 is never apart: what turns the one turns the other
         r_head heads[] = {r_first_head(R_M 0u, at[0]), r_first_head(R_M 1u, at[1])};
         heads[0].streams = heads[1].streams = streams;
         r_turn_head(R_M 0, place, heads, 2u);

@@ -4,7 +4,6 @@
 // shape, in every way that a search may choose from.
 #include "opencl/opencl.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -2,10 +2,10 @@
 //
 // What a rotation could be at best where OpenCL's device is a CPU whose compiler has clang's vectors: turns q
 // and k of one tower, of which the compiler knows everything, and which looks after nothing else. Tensors are
-// [token][head][channel], k right behind q. A work-item turns ITEM_TOKENS of them. Built with -DELEMENT (0 f32,
-// 1 f16, 2 bf16), -DHALF, the pairing, -DHEADS, -DHEAD_DIM, -DAXES, -DSECOND and -DTHIRD, the pairs with which
-// these axes begin, -DAPART=1 for one tensor after the other, -DAHEAD, how many bytes before they are read lines
-// are asked for, or 0, and -DSTREAM=1 for stores past the caches.
+// [token][head][channel], k right behind q, and a half of a head has 16 channels at least. Built with -DELEMENT
+// (0 f32, 1 f16, 2 bf16), -DHALF, the pairing, -DHEADS, -DHEAD_DIM, -DAXES, -DSECOND and -DTHIRD, the pairs with
+// which these axes begin, -DAPART=1 for one tensor after the other, -DAHEAD, how many bytes before they are read
+// lines are asked for, or 0, and -DSTREAM=1 for stores past the caches.
 
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -35,7 +35,6 @@ typedef loaded loaded_anywhere __attribute__((aligned(sizeof(number))));
 #define VECTORS 1
 #endif
 #define NUMBERS (8u * VECTORS)
-#define PAIRS   (HALF ? NUMBERS : NUMBERS / 2u) // of a unit
 #define RUN     (HALF ? HEAD_DIM / 2u : HEAD_DIM) // channels that units follow each other in
 #define UNITS   ((RUN + NUMBERS - 1u) / NUMBERS)
 
