@@ -214,6 +214,8 @@ static void check_rows(void) {
           "the row with most to gain reaches %g of %g", in->unexplained.value, in->unexplained.reached);
     CHECK(strcmp(in->where, in->unexplained.where) == 0, "both are one row, not %s", in->unexplained.where);
     counts(out, 0, 0, 1);
+    CHECK(in->rows_beyond == 2 && out->rows_beyond == 0, "limits that miss 0.95: %u; memcpy's speed: %u",
+          in->rows_beyond, out->rows_beyond);
     counts(traffic, 8, 0, 0);
     group.rows[7].timing.host.median = made[8].seconds;
     group.rows[6].traffic = 1.5;
@@ -264,6 +266,7 @@ static void check_most_to_gain(void) {
         return;
     CHECK(strstr(in->where, "2048 tokens") && strstr(in->unexplained.where, "4096 tokens"),
           "slowest: %s; most to gain: %s", in->where, in->unexplained.where);
+    CHECK(in->rows_beyond == 2, "beyond is what has a limit: %u", in->rows_beyond);
     groups[2].rows[0].timing.host.median = 2;
     CHECK(in->unexplained.value == 1 / 1.8 && in->unexplained.reached == 1 / 1.25, "%g of %g",
           in->unexplained.value, in->unexplained.reached);
@@ -312,6 +315,7 @@ static void check_once(void) {
         return;
     counts(record, 1, 0, 0);
     counts(warm, 0, 0, 2); // one takes six times the driver's part, the other twice
+    CHECK(warm->rows_beyond == 0, "the driver's part alone meets 1 ms in both: %u", warm->rows_beyond);
     CHECK(warm->unexplained.value == 0.003, "six times is farther: %g", warm->unexplained.value);
     CHECK(warm->middle == 0.0025, "the median of 2 and 3 ms: %g", warm->middle);
     CHECK(record->is_met && record->rows == 1 && record->reached == 4e-7, "a record beside bare commands: %g",

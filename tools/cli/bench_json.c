@@ -203,6 +203,7 @@ static cJSON *target_json(const struct bench_target *target) {
     cJSON_AddNumberToObject(object, "rows_met", target->rows_met);
     cJSON_AddNumberToObject(object, "rows_explained", target->rows_explained);
     cJSON_AddNumberToObject(object, "rows_unexplained", target->rows_unexplained);
+    cJSON_AddNumberToObject(object, "rows_beyond", target->rows_beyond);
     add_unexplained(object, target);
     return object;
 }

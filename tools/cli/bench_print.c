@@ -133,8 +133,8 @@ static void print_target(const struct bench_target *target) {
     char limit[16] = "-";
     if (target->reached >= 0)
         snprintf(limit, sizeof limit, "%.4g", target->reached);
-    printf("%5u %5u %5u %5u %9.4g %9.4g %9s  ", target->rows, target->rows_met, target->rows_explained,
-           target->rows_unexplained, target->worst, target->middle, limit);
+    printf("%5u %5u %5u %5u %6u %9.4g %9.4g %9s  ", target->rows, target->rows_met, target->rows_explained,
+           target->rows_unexplained, target->rows_beyond, target->worst, target->middle, limit);
     if (target->is_met)
         printf("pass\n");
     else
@@ -146,7 +146,7 @@ static void print_target(const struct bench_target *target) {
     snprintf(limit, sizeof limit, "-");
     if (unexplained->reached >= 0)
         snprintf(limit, sizeof limit, "%.4g", unexplained->reached);
-    printf("%90s %23s %9.4g %9s %9s  has most to gain: %s\n", "", "", unexplained->value, "", limit,
+    printf("%90s %30s %9.4g %9s %9s  has most to gain: %s\n", "", "", unexplained->value, "", limit,
            unexplained->where);
 }
 
@@ -159,22 +159,24 @@ uint32_t bench_print_targets(const struct bench_results *results) {
         printf(", and up to %u more over cases with rows that were left", results->again);
     if (results->passes + results->again > 1)
         printf(": a row counts with the median of its own, which --json has of each.\n");
-    printf("\nOf the rows: those that meet the target, those explained, which miss it but run as fast as "
-           "their own "
-           "limit (at least\n0.95; of times at most 5 %% more, or of a warm plan, what is left without the "
-           "driver's part meets\nthe target), and those left, of which the one that is farthest from its "
-           "limit has a line of its own\nwhere it is not the worst. Limit: what the limit makes of the row's "
-           "place, and the driver\nof what happens once.\n"
-           "%-52s %-37s %5s %5s %5s %5s %9s %9s %9s\n",
-           "target", "", "rows", "meet", "expl.", "left", "worst", "median", "limit");
+    printf(
+        "\nOf the rows: those that meet the target, those explained, which miss it but run as fast as "
+        "their own limit (at least\n0.95; of times at most 5 %% more, or of a warm plan, what is left "
+        "without "
+        "the driver's part meets\nthe target), and those left, of which the one that is farthest from its "
+        "limit has a line of its own\nwhere it is not the worst; beyond: of those left, those whose limit "
+        "misses the target as well. Limit: what\nthe limit makes of the row's place, and the driver of what "
+        "happens once.\n"
+        "%-52s %-37s %5s %5s %5s %5s %6s %9s %9s %9s\n",
+        "target", "", "rows", "meet", "expl.", "left", "beyond", "worst", "median", "limit");
     for (uint32_t i = 0; i < count; ++i) {
         const struct bench_target *each = &targets[i];
         printf("%-52s %-37s ", each->what, each->target);
         if (each->is_measured)
             print_target(each);
         else
-            printf("%5s %5s %5s %5s %9s %9s %9s  not measured: %s\n", "-", "-", "-", "-", "-", "-", "-",
-                   each->where);
+            printf("%5s %5s %5s %5s %6s %9s %9s %9s  not measured: %s\n", "-", "-", "-", "-", "-", "-", "-",
+                   "-", each->where);
         missed += each->is_measured && !each->is_met;
     }
     return missed;

@@ -23,8 +23,8 @@ struct bench_target {
     double limit, worst, middle; // of the rows: the one farthest from the limit, and the median
     double reached;              // what the measured limit makes of the worst row's place, or BENCH_UNKNOWN
     // Measured: of them those that meet the target, those that miss it and run as fast as their own limit,
-    // and the others.
-    uint32_t rows, rows_met, rows_explained, rows_unexplained;
+    // and the others; of these, those whose limit misses it as well.
+    uint32_t rows, rows_met, rows_explained, rows_unexplained, rows_beyond;
     char where[160];                                // the worst row; or why nothing was measured
     struct bench_unexplained unexplained;           // of these the row that is farthest from its limit
     struct bench_unexplained left[BENCH_MOST_LEFT]; // and all, or the first of so many, as they were measured

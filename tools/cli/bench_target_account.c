@@ -50,6 +50,7 @@ static void add_unexplained(struct bench_account *account, double value, double 
     struct bench_target *target = account->target;
     struct bench_unexplained found = {.value = value, .reached = reached};
     double far = distance(account, value, reached);
+    target->rows_beyond += reached >= 0 && !meets(account, reached);
     snprintf(found.where, sizeof found.where, "%s", where);
     if (target->rows_unexplained < BENCH_MOST_LEFT)
         target->left[target->rows_unexplained] = found;
