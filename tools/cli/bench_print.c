@@ -159,16 +159,14 @@ uint32_t bench_print_targets(const struct bench_results *results) {
         printf(", and up to %u more over cases with rows that were left", results->again);
     if (results->passes + results->again > 1)
         printf(": a row counts with the median of its own, which --json has of each.\n");
-    printf(
-        "\nOf the rows: those that meet the target, those explained, which miss it but run as fast as "
-        "their own limit (at least\n0.95; of times at most 5 %% more, or of a warm plan, what is left "
-        "without "
-        "the driver's part meets\nthe target), and those left, of which the one that is farthest from its "
-        "limit has a line of its own\nwhere it is not the worst; beyond: of those left, those whose limit "
-        "misses the target as well. Limit: what\nthe limit makes of the row's place, and the driver of what "
-        "happens once.\n"
-        "%-52s %-37s %5s %5s %5s %5s %6s %9s %9s %9s\n",
-        "target", "", "rows", "meet", "expl.", "left", "beyond", "worst", "median", "limit");
+    printf("\nOf the rows: those that meet the target; those explained, which miss it but run as fast as\n"
+           "their own limit (at least 0.95; of times at most 5 %% more, or of a warm plan, what is left\n"
+           "without the driver's part meets the target); those left, of which the one that is farthest\n"
+           "from its limit has a line of its own where it is not the worst; and beyond: of those left,\n"
+           "those whose limit misses the target as well. Limit: what the limit makes of the row's place,\n"
+           "and the driver of what happens once.\n"
+           "%-52s %-37s %5s %5s %5s %5s %6s %9s %9s %9s\n",
+           "target", "", "rows", "meet", "expl.", "left", "beyond", "worst", "median", "limit");
     for (uint32_t i = 0; i < count; ++i) {
         const struct bench_target *each = &targets[i];
         printf("%-52s %-37s ", each->what, each->target);
