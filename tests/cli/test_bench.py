@@ -79,7 +79,10 @@ def check_accounts(runner, where, found):
             runner.check(f"{name}: a row with something to gain is named", ("unexplained" in target) == (counts[2] > 0), str(target))
             runner.check(f"{name}: and every such row", len(target["left"]) == counts[2] and
                          (not counts[2] or target["unexplained"] in target["left"]), str(target))
-            runner.check(f"{name}: some of them beyond reach", 0 <= target["rows_beyond"] <= counts[2], str(target))
+            least = target["target"].startswith("at least")
+            beyond = [row for row in target["left"] if "reached" in row and
+                      (row["reached"] < target["limit"] if least else row["reached"] > target["limit"])]
+            runner.check(f"{name}: some of them beyond reach", target["rows_beyond"] == len(beyond), str(target))
 
 
 def check_counts(runner, found):
