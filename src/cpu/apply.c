@@ -205,6 +205,7 @@ void rope2d_cpu_job_fill(job *j) {
     j->units = wide ? &pattern->wide : &pattern->single;
     j->heads = 0;
     j->is_joined = false;
+    j->is_merged = false;
     j->direct = false;
     for (uint32_t i = 0; i < j->work->tensor_count; i++)
         j->heads += heads_of(j->work, i);
@@ -257,8 +258,10 @@ static rope2d_status run(const rope2d_plan *plan, const rope2d_positions *positi
     j.vector = vector;
     j.kernel = kernel;
     rope2d_cpu_job_fill(&j);
-    if (j.by_tokens)
+    if (j.by_tokens) {
         rope2d_vector_join(&j);
+        rope2d_vector_merge(&j);
+    }
     if (j.tasks <= 1) {
         j.tasks = 1;
         task(&j, 0);

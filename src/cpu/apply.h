@@ -27,8 +27,9 @@ typedef struct rope2d_cpu_job {
     bool aliases;        // in place, and one tensor's lines push another's out of the nearest cache
     rope2d_ahead ahead;  // how far ahead kernels ask for heads; 0: not at all
     bool is_joined;      // rope2d_vector_join made one tensor of two, or took one of one head
-    bool direct;         // whose outputs kernels themselves write past the caches
-    rope2d_checked_tensor joined;
+    bool is_merged;      // rope2d_vector_merge made one head of several
+    bool direct;         // outputs of a joined tensor kernels themselves write past the caches
+    rope2d_checked_tensor made[2]; // by one of these
 } rope2d_cpu_job;
 
 // Where a head begins.
@@ -59,6 +60,8 @@ void rope2d_vector_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor 
 // gives them, or one head alone, the plan's kernel for few heads, if it has one; nothing where they are
 // something else. Of a job whose tasks are rope2d_vector_tokens.
 void rope2d_vector_join(rope2d_cpu_job *job);
+// Makes one head of several that lie densely, where the plan has a kernel for that. Of such a job, too.
+void rope2d_vector_merge(rope2d_cpu_job *job);
 // Rotates tokens begin to end of all tensors, numbered [batch][token].
 void rope2d_vector_tokens(const rope2d_cpu_job *job, uint64_t begin, uint64_t end);
 

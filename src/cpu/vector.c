@@ -11,6 +11,8 @@
 #define MOST_PAIRS_PAST  48
 #define MOST_HALVES_PAST 32
 
+#define MOST_MERGED 4
+
 // A run: consecutive pairs whose channels are consecutive as well.
 static uint32_t run_pairs(const rope2d_pattern *pattern, uint32_t first, rope2d_kernel_pairing pairing) {
     const uint32_t step = pairing == ROPE2D_KERNEL_INTERLEAVED ? 2 : 1;
@@ -129,15 +131,15 @@ static void add_mixed(rope2d_vector *v, uint32_t source, uint32_t at) {
 static void add_step(rope2d_vector *v, const rope2d_pattern *pattern, uint32_t pair, uint32_t count) {
     const uint8_t *axis = pattern->axis;
     uint32_t source = ROPE2D_FIRST_ROW + axis[pair];
-    uint32_t at = 2 * pair;
+    uint32_t at = 2 * (pair % v->row_pairs);
     for (uint32_t i = 1; i < count; i++)
-        if (axis[pair + i] != axis[pair]) {
+        if (axis[pair + i] != axis[pair] || (pair + i) % v->row_pairs == 0) {
             source = ROPE2D_MIXED;
             at = 2 * v->mixed_count;
         }
     add_step_at(v, source, at);
     for (uint32_t i = 0; i < count && source == ROPE2D_MIXED; i++)
-        add_mixed(v, ROPE2D_FIRST_ROW + axis[pair + i], 2 * (pair + i));
+        add_mixed(v, ROPE2D_FIRST_ROW + axis[pair + i], 2 * ((pair + i) % v->row_pairs));
 }
 
 // The steps of a run in blocks of about equal size, none of a single step that would overlap what the block
@@ -203,12 +205,14 @@ static void bound_tables(rope2d_vector *v, uint32_t room, uint32_t of_each) {
 }
 
 static rope2d_status create(rope2d_vector **vector, const rope2d_turn_kernel *kernel,
-                            const rope2d_pattern *pattern, const rope2d_host *host) {
+                            const rope2d_pattern *pattern, uint32_t heads, const rope2d_host *host) {
     rope2d_vector *v = rope2d_allocate(host, 1, sizeof(*v));
     *vector = v;
     if (!v)
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "no memory for a plan of vectors");
     v->kernel = kernel;
+    v->heads = heads;
+    v->row_pairs = pattern->pairs / heads;
     v->room = pattern->head_dim;
     v->blocks = rope2d_allocate(host, v->room, sizeof(*v->blocks));
     v->steps = rope2d_allocate(host, v->room, sizeof(*v->steps));
@@ -254,8 +258,7 @@ static rope2d_status create_product(rope2d_vector *v, const rope2d_pattern *patt
         hi[i] = (uint16_t)(2 * i + 1);
     }
     ROPE2D_TRY(
-        create(&v->product, rope2d_vector_choose(&row, ROPE2D_F32, ROPE2D_F32, v->kernel->isa), &row, host));
-    v->row_pairs = row.pairs;
+        create(&v->product, rope2d_vector_choose(&row, ROPE2D_F32, ROPE2D_F32, v->kernel->isa), &row, 1, host));
     bound_tables(v, ROPE2D_MIXED_ENTRIES, v->row_pairs);
     bound_tables(v, ROPE2D_TILE_POINTERS, v->product->step_count);
     return ROPE2D_OK;
@@ -263,7 +266,7 @@ static rope2d_status create_product(rope2d_vector *v, const rope2d_pattern *patt
 
 rope2d_status rope2d_vector_create(rope2d_vector **vector, const rope2d_turn_kernel *kernel,
                                    const rope2d_pattern *pattern, const rope2d_host *host) {
-    const rope2d_status status = create(vector, kernel, pattern, host);
+    const rope2d_status status = create(vector, kernel, pattern, 1, host);
     return status == ROPE2D_OK && *vector && pattern->factors > 0 ? create_product(*vector, pattern, host)
                                                                   : status;
 }
@@ -296,28 +299,58 @@ static bool streams_on(const rope2d_turn_kernel *kernel, const rope2d_pattern *p
     return is_half || pattern->head_dim * 2 % ROPE2D_STREAM_LINE == 0;
 }
 
+// Two heads, or four, which have no gaps and whose pairs side by side are whole vectors only together.
+static rope2d_status add_merged(rope2d_vector *vector, const rope2d_pattern *pattern, rope2d_isa isa,
+                                const rope2d_host *host) {
+    const rope2d_element element = (rope2d_element)vector->kernel->element;
+    uint16_t lo[ROPE2D_TURN_MOST_PAIRS];
+    uint16_t hi[ROPE2D_TURN_MOST_PAIRS];
+    uint8_t axis[ROPE2D_TURN_MOST_PAIRS];
+    rope2d_pattern many = *pattern;
+    many.lo = lo;
+    many.hi = hi;
+    many.axis = axis;
+    if (element != ROPE2D_BF16 || vector->kernel->bytes == ROPE2D_STREAM_LINE || vector->pass_count > 0)
+        return ROPE2D_OK;
+    for (uint32_t heads = 2; heads <= MOST_MERGED; heads *= 2) {
+        many.pairs = heads * pattern->pairs;
+        many.head_dim = heads * pattern->head_dim;
+        for (uint32_t i = 0; i < many.pairs && many.pairs <= ROPE2D_TURN_MOST_PAIRS; i++) {
+            const uint32_t pair = i % pattern->pairs;
+            const uint32_t first = i / pattern->pairs * pattern->head_dim;
+            lo[i] = (uint16_t)(first + pattern->lo[pair]);
+            hi[i] = (uint16_t)(first + pattern->hi[pair]);
+            axis[i] = pattern->axis[pair];
+        }
+        const rope2d_turn_kernel *kernel = rope2d_vector_choose(&many, element, element, isa);
+        if (kernel && kernel->bytes == ROPE2D_STREAM_LINE)
+            return create(&vector->merged, kernel, &many, heads, host);
+    }
+    return ROPE2D_OK;
+}
+
 rope2d_status rope2d_vector_add_others(rope2d_vector *vector, const rope2d_pattern *pattern, rope2d_isa isa,
                                        bool asks, const rope2d_host *host) {
     const rope2d_turn_kernel *const past = asks ? NULL : kernel_past(vector, pattern);
     const rope2d_turn_kernel *kernel;
     if (past)
-        ROPE2D_TRY(create(&vector->past, past, pattern, host));
+        ROPE2D_TRY(create(&vector->past, past, pattern, 1, host));
     for (uint32_t i = 0; (kernel = rope2d_turn_kernel_at(i)) != NULL; i++) {
         if (kernel->element != vector->kernel->element || !rope2d_vector_suits(kernel, pattern))
             continue;
         rope2d_vector **const few =
             vector->few && kernel->is_past && !asks ? &vector->few->past : &vector->few;
         if (kernel->is_few && kernel->isa <= isa && !*few)
-            ROPE2D_TRY(create(few, kernel, pattern, host));
+            ROPE2D_TRY(create(few, kernel, pattern, 1, host));
         if (kernel->streams && streams_on(kernel, pattern, isa, asks) && !vector->streamed &&
             pattern->wide.count > 0)
-            ROPE2D_TRY(create(&vector->streamed, kernel, pattern, host));
+            ROPE2D_TRY(create(&vector->streamed, kernel, pattern, 1, host));
     }
-    return ROPE2D_OK;
+    return add_merged(vector, pattern, isa, host);
 }
 
 uint32_t rope2d_vector_test_runs(const rope2d_vector *vector) {
-    uint32_t runs = vector->streamed ? 1u << ROPE2D_RUN_EVEN_NEAR : 0;
+    uint32_t runs = vector->streamed || vector->merged ? 1u << ROPE2D_RUN_EVEN_NEAR : 0;
     if (vector->few) {
         runs |= 1u << ROPE2D_RUN_APART;
         if (vector->few->past)
@@ -335,6 +368,7 @@ void rope2d_vector_destroy(rope2d_vector *vector, const rope2d_host *host) {
     rope2d_vector_destroy(vector->few, host);
     rope2d_vector_destroy(vector->past, host);
     rope2d_vector_destroy(vector->streamed, host);
+    rope2d_vector_destroy(vector->merged, host);
     rope2d_release(host, vector->blocks, vector->room, sizeof(*vector->blocks));
     rope2d_release(host, vector->steps, vector->room, sizeof(*vector->steps));
     rope2d_release(host, vector->mixed, vector->room, sizeof(*vector->mixed));

@@ -46,10 +46,9 @@ typedef struct rope2d_vector {
     uint32_t fetched; // bytes that each block asks for ahead, whole lines
     uint32_t tables;  // that there is room for at a time, at least 1
     uint32_t room;    // entries that each of the arrays has memory for
-    // Turns a row of the table by another one, with `row_pairs` entries each, which is their product; NULL:
-    // rows are not multiplied.
+    uint32_t row_pairs; // of a row of the table
+    // Turns a row of the table by another one, which is their product; NULL: rows are not multiplied.
     struct rope2d_vector *product;
-    uint32_t row_pairs;
     // Of a kernel for a tensor of one head, or two of them, with the same pairs; NULL: this one is.
     struct rope2d_vector *few;
     // Of AVX2's kernel, for tensors in place that are larger than the last cache, or of `few`, for all that
@@ -57,6 +56,10 @@ typedef struct rope2d_vector {
     struct rope2d_vector *past;
     // Of a kernel that writes past the caches, where that is asked for; NULL: this one does, with a copy.
     struct rope2d_vector *streamed;
+    // Of heads that lie densely, `heads` of them as if they were one, which a wider kernel then suits; NULL:
+    // this one is.
+    struct rope2d_vector *merged;
+    uint32_t heads;
 } rope2d_vector;
 
 // The widest kernel up to `isa` that a pattern suits; NULL where none does.

@@ -39,16 +39,44 @@ void rope2d_vector_join(rope2d_cpu_job *job) {
     const int64_t out_apart = apart(first->out.first, second->out.first, rope2d_element_size(job->plan->out));
     if (in_apart < 0 || out_apart < 0)
         return;
-    job->joined = *first;
-    job->joined.heads = is_alone ? 1 : 2;
-    job->joined.in.head_stride = in_apart;
-    job->joined.out.head_stride = out_apart;
+    job->made[0] = *first;
+    job->made[0].heads = is_alone ? 1 : 2;
+    job->made[0].in.head_stride = in_apart;
+    job->made[0].out.head_stride = out_apart;
     job->is_joined = true;
     job->ahead.heads = element == 2 ? job->ahead.few_16 : job->ahead.few_32;
     if (few)
         job->vector = few;
     job->direct = job->streams && !a->in_place && job->ahead.follows &&
-                  stores_past(job->vector, &job->joined.out, element);
+                  stores_past(job->vector, &job->made[0].out, element);
+}
+
+static bool is_dense(const rope2d_span *span, uint32_t head_dim) {
+    return span->head_stride == (int64_t)head_dim;
+}
+
+void rope2d_vector_merge(rope2d_cpu_job *job) {
+    const rope2d_vector *const merged = job->vector->merged;
+    const uint32_t count = job->work->tensor_count;
+    const uint32_t head_dim = job->plan->pattern.head_dim;
+    if (!merged || count > 2)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        const rope2d_checked_tensor *const tensor = &job->work->tensors[i];
+        if (tensor->heads % merged->heads != 0 || !is_dense(&tensor->in, head_dim) ||
+            !is_dense(&tensor->out, head_dim))
+            return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        rope2d_checked_tensor *const made = &job->made[i];
+        *made = job->work->tensors[i];
+        made->heads /= merged->heads;
+        made->in.head_stride *= merged->heads;
+        made->out.head_stride *= merged->heads;
+    }
+    job->vector = merged;
+    job->head_bytes *= merged->heads;
+    job->is_merged = true;
 }
 
 static void copy_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensor, uint64_t batch,
@@ -92,7 +120,7 @@ void rope2d_tile_token(rope2d_tile *tile, uint32_t index, uint32_t count, uint64
         turn_heads(tile, &tile->routes[index], count, batch, token, first, end, t);
         return;
     }
-    for (const rope2d_checked_tensor *tensor = &tile->tensors[index]; count > 0; count--, tensor++) {
+    for (const rope2d_checked_tensor *tensor = &tile->given[index]; count > 0; count--, tensor++) {
         if (turns == ROPE2D_TURNS) {
             rope2d_route route;
             rope2d_route_fill(&route, tile, tensor, end - first, NULL);
@@ -122,7 +150,8 @@ void rope2d_vector_tokens(const rope2d_cpu_job *job, uint64_t begin, uint64_t en
     tile.job = job;
     const uint32_t count = job->is_joined ? 1 : job->work->tensor_count;
     for (uint32_t i = 0; i < count; i += 2) {
-        tile.tensors = job->is_joined ? &job->joined : &job->work->tensors[i];
+        tile.given = job->is_joined ? job->made : &job->work->tensors[i];
+        tile.tensors = job->is_merged ? job->made : tile.given;
         tile.tensor_count = count - i < 2 ? 1 : 2;
         rope2d_tile_fill(&tile);
         rotate_tokens(&tile, begin, end, &t);
@@ -134,7 +163,7 @@ void rope2d_vector_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor 
     rope2d_tables t;
     rope2d_tile tile;
     tile.job = job;
-    tile.tensors = tensor;
+    tile.given = tile.tensors = tensor;
     tile.tensor_count = 1;
     rope2d_tile_fill(&tile);
     while (begin < end) {

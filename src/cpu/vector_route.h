@@ -20,8 +20,9 @@ typedef struct rope2d_route {
 // What a task rotates: tensors whose tables are found together.
 typedef struct rope2d_tile {
     const rope2d_cpu_job *job;
-    const rope2d_checked_tensor *tensors;
-    uint32_t tensor_count; // 1 or 2
+    const rope2d_checked_tensor *given;
+    const rope2d_checked_tensor *tensors; // as kernels see them: of merged heads fewer
+    uint32_t tensor_count;                // 1 or 2
     // Of rope2d_tile_fill.
     uint32_t room; // for tables that are found at a time, at least 1
     bool by_head;  // each head has a table of its own

@@ -61,7 +61,7 @@ void rope2d_tile_tokens(rope2d_tile *tile, uint64_t begin, uint64_t end, rope2d_
             // With tables of their own both tensors have as many heads.
             const uint32_t together = tile->by_head ? tile->tensor_count : 1;
             for (uint32_t i = 0; i < tile->tensor_count; i += together)
-                rope2d_tile_token(tile, i, together, begin, 0, tile->tensors[i].heads, t);
+                rope2d_tile_token(tile, i, together, begin, 0, tile->given[i].heads, t);
         }
         for (rope2d_route *route = tile->routes; route < routes_end; route++) {
             route->turn.outer = tokens;
