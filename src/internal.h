@@ -224,6 +224,7 @@ struct rope2d_plan {
     bool may_test;                  // making its kernels may run some on the device
     uint32_t test_runs;             // a bit for each that has kernels of its own: ODD, and EVEN where there
                                     // are wide units, unless the backend knows better
+    uint32_t test_heads;            // of a token there: 3, unless the backend knows better
     uint32_t tensors_per_dispatch;  // filled by the backend, at least 1
     char kernel[64];                // filled by the backend
     void *impl;                     // the backend's: pipelines or kernels, units on the device

@@ -42,6 +42,7 @@ static rope2d_status fill(rope2d_plan *plan, const rope2d_plan_params *params, b
     plan->may_test = may_test;
     plan->tensors_per_dispatch = 1;
     ROPE2D_TRY(rope2d_pattern_create(&plan->pattern, params->spec, &device->host));
+    plan->test_heads = 3;
     plan->test_runs = 1u << ROPE2D_RUN_ODD;
     if (plan->pattern.wide.count > 0)
         plan->test_runs |= 1u << ROPE2D_RUN_EVEN;

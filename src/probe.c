@@ -15,7 +15,6 @@
 // Of the first set, about; a head of 4,096 channels and several heads take more.
 #define PROBE_ELEMENTS 4096
 #define PROBE_ROWS     64
-#define PROBE_HEADS    3
 
 // Every table entry belongs to a class, and so do the inputs that it turns.
 typedef enum entry_class {
@@ -148,11 +147,11 @@ static rope2d_status create(rope2d_probe *probe, const rope2d_plan *plan, uint64
 }
 
 rope2d_status rope2d_probe_create(rope2d_probe *probe, const rope2d_plan *plan) {
-    const uint32_t fitting = PROBE_ELEMENTS / (PROBE_HEADS * plan->pattern.head_dim) + 2;
+    const uint32_t fitting = PROBE_ELEMENTS / (plan->test_heads * plan->pattern.head_dim) + 2;
     const uint32_t least = plan->pattern.row_axes + 2; // one for each axis, and two that turn
     const uint32_t tokens = fitting > least ? fitting : least;
     const uint32_t rows = tokens < PROBE_ROWS ? tokens : PROBE_ROWS;
-    *probe = (rope2d_probe){.tokens = tokens, .rows = rows, .heads = PROBE_HEADS};
+    *probe = (rope2d_probe){.tokens = tokens, .rows = rows, .heads = plan->test_heads};
     // A subnormal product or result costs a processor more than a hundred others.
     ROPE2D_TRY(create(probe, plan, tokens + tokens / 8 + 2, rows + rows / 8 + 2));
     fill_table(probe, plan);

@@ -248,9 +248,11 @@ static void run(const struct scene *s, rope2d_plan *plan, const rope2d_positions
         job.in_turns = true;
     const uint64_t cut = below((uint32_t)job.heads);
     const rope2d_control control = rope2d_control_enter();
+    job.by_tokens = s->is_split;
+    if (vector)
+        rope2d_vector_arrange(&job);
+    direct += job.direct;
     if (vector && s->is_split) {
-        rope2d_vector_join(&job);
-        direct += job.direct;
         rope2d_vector_tokens(&job, 0, cut / s->heads);
         rope2d_vector_tokens(&job, cut / s->heads, job.heads / s->heads);
     } else {

@@ -205,7 +205,6 @@ void rope2d_cpu_job_fill(job *j) {
     j->units = wide ? &pattern->wide : &pattern->single;
     j->heads = 0;
     j->is_joined = false;
-    j->is_merged = false;
     j->direct = false;
     for (uint32_t i = 0; i < j->work->tensor_count; i++)
         j->heads += heads_of(j->work, i);
@@ -241,9 +240,11 @@ void rope2d_cpu_job_fill(job *j) {
         may_take_turns && (j->gap > 0 || j->ahead.heads > 0 || ((is_short || is_little) && !j->aliases));
     if (is_few && is_short)
         j->ahead.heads = j->ahead.few_16;
-    j->by_tokens = j->vector && (j->is_small || j->in_turns || is_few) &&
+    j->is_merged = j->vector && rope2d_vector_merges(j);
+    j->by_tokens = j->vector && (j->is_small || j->in_turns || is_few || j->is_merged) &&
                    (j->tasks <= 1 || tokens >= (uint64_t)MIN_TOKENS * j->tasks);
     j->in_turns = j->in_turns && j->by_tokens;
+    j->is_merged = j->is_merged && j->by_tokens;
     if (!j->by_tokens)
         j->gap = 0;
 }
@@ -258,10 +259,8 @@ static rope2d_status run(const rope2d_plan *plan, const rope2d_positions *positi
     j.vector = vector;
     j.kernel = kernel;
     rope2d_cpu_job_fill(&j);
-    if (j.by_tokens) {
-        rope2d_vector_join(&j);
-        rope2d_vector_merge(&j);
-    }
+    if (vector)
+        rope2d_vector_arrange(&j);
     if (j.tasks <= 1) {
         j.tasks = 1;
         task(&j, 0);

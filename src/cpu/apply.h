@@ -26,10 +26,10 @@ typedef struct rope2d_cpu_job {
     ptrdiff_t gap;       // bytes to be asked for between a token's heads and the next token's; mostly 0
     bool aliases;        // in place, and one tensor's lines push another's out of the nearest cache
     rope2d_ahead ahead;  // how far ahead kernels ask for heads; 0: not at all
-    bool is_joined;      // rope2d_vector_join made one tensor of two, or took one of one head
-    bool is_merged;      // rope2d_vector_merge made one head of several
-    bool direct;         // outputs of a joined tensor kernels themselves write past the caches
-    rope2d_checked_tensor made[2]; // by one of these
+    bool is_joined;      // one tensor was made of two, or is one of one head
+    bool is_merged;      // one head was made of several; only with by_tokens
+    bool direct;         // outputs that kernels themselves write past the caches
+    rope2d_checked_tensor made[2]; // of either
 } rope2d_cpu_job;
 
 // Where a head begins.
@@ -56,12 +56,11 @@ void rope2d_cpu_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor *te
                       uint64_t end);
 void rope2d_vector_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensor, uint64_t begin,
                          uint64_t end);
-// Makes two tensors of one head each one of two heads, so that a token's table is read once for both, and
-// gives them, or one head alone, the plan's kernel for few heads, if it has one; nothing where they are
-// something else. Of a job whose tasks are rope2d_vector_tokens.
-void rope2d_vector_join(rope2d_cpu_job *job);
-// Makes one head of several that lie densely, where the plan has a kernel for that. Of such a job, too.
-void rope2d_vector_merge(rope2d_cpu_job *job);
+// Whether heads have no gaps, and the plan a kernel that turns several of them as one.
+bool rope2d_vector_merges(const rope2d_cpu_job *job);
+// Where tasks are rope2d_vector_tokens, makes such heads one, or two tensors of one head each one tensor; and
+// finds out whether kernels themselves write past the caches.
+void rope2d_vector_arrange(rope2d_cpu_job *job);
 // Rotates tokens begin to end of all tensors, numbered [batch][token].
 void rope2d_vector_tokens(const rope2d_cpu_job *job, uint64_t begin, uint64_t end);
 

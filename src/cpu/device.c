@@ -93,6 +93,8 @@ static rope2d_status plan_create(rope2d_plan *plan) {
             ROPE2D_TRY(rope2d_vector_add_others(vector, &plan->pattern, cpu->isa, cpu->ahead.heads > 0,
                                                 &plan->device->host));
         plan->test_runs |= rope2d_vector_test_runs(vector);
+        if (vector->merged)
+            plan->test_heads = vector->merged->heads;
     }
     plan->tensors_per_dispatch = ROPE2D_MAX_TENSORS;
     const char *in = rope2d_element_word(plan->in);

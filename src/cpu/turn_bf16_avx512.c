@@ -8,7 +8,18 @@
 
 #include "turn_avx512_tmpl.h"
 
+#define store_words store_words_near
 #include "turn_words_avx512_tmpl.h"
+#undef store_words
+
+OP void store_words_where(void *p, WORDS w, bool direct) {
+    if (direct)
+        _mm512_stream_si512(p, w);
+    else
+        store_words_near(p, w);
+}
+
+#define store_words(p, w) store_words_where(p, w, turn->direct)
 
 #define HAS_AHEAD        1
 #define IS_FEW           0
@@ -21,7 +32,7 @@
 
 const rope2d_turn_kernel rope2d_turn_bf16_avx512[1] = {
     {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 16, 64, WORD_STEPS,
-     ROPE2D_LENGTH(0) | ROPE2D_LENGTH(1) | ROPE2D_LENGTH(2), .turn = interleaved_bf16},
+     ROPE2D_LENGTH(0) | ROPE2D_LENGTH(1) | ROPE2D_LENGTH(2), .may_stream = true, .turn = interleaved_bf16},
 };
 
 #endif

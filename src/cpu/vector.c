@@ -257,8 +257,8 @@ static rope2d_status create_product(rope2d_vector *v, const rope2d_pattern *patt
         lo[i] = (uint16_t)(2 * i);
         hi[i] = (uint16_t)(2 * i + 1);
     }
-    ROPE2D_TRY(
-        create(&v->product, rope2d_vector_choose(&row, ROPE2D_F32, ROPE2D_F32, v->kernel->isa), &row, 1, host));
+    ROPE2D_TRY(create(&v->product, rope2d_vector_choose(&row, ROPE2D_F32, ROPE2D_F32, v->kernel->isa), &row,
+                      1, host));
     bound_tables(v, ROPE2D_MIXED_ENTRIES, v->row_pairs);
     bound_tables(v, ROPE2D_TILE_POINTERS, v->product->step_count);
     return ROPE2D_OK;

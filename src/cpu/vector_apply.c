@@ -12,14 +12,24 @@ static int64_t apart(const unsigned char *from, const unsigned char *to, uint32_
 }
 
 // Whether a kernel's own stores can go past the caches. Where no channel passes through, whole steps divide a
-// head, so that each begins at a multiple of its size. On Intel's processors it was not measured.
-static bool stores_past(const rope2d_vector *vector, const rope2d_span *out, uint32_t element) {
-    const int64_t strides = out->batch_stride | out->token_stride | out->head_stride;
-    return vector->kernel->may_stream && vector->pass_count == 0 &&
-           ((uintptr_t)out->first | (uintptr_t)(strides * element)) % ROPE2D_STREAM_LINE == 0;
+// head, so that each begins at a multiple of its size. Intel's processors have to be given whole lines, or
+// what follows: f16's halves, of half a line each, take a tenth longer so.
+static bool stores_past(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensor) {
+    const rope2d_turn_kernel *const kernel = job->vector->kernel;
+    const rope2d_span *const out = &tensor->out;
+    const uint64_t strides = (uint64_t)(out->batch_stride | out->token_stride | out->head_stride);
+    return kernel->may_stream && !tensor->in_place && job->vector->pass_count == 0 &&
+           (job->ahead.follows || kernel->bytes == ROPE2D_STREAM_LINE ||
+            kernel->pairing == ROPE2D_KERNEL_INTERLEAVED) &&
+           ((uintptr_t)out->first | (uintptr_t)(strides * rope2d_element_size(job->plan->out))) %
+                   ROPE2D_STREAM_LINE ==
+               0;
 }
 
-void rope2d_vector_join(rope2d_cpu_job *job) {
+// Makes two tensors of one head each one of two heads, so that a token's table is read once for both, and
+// gives them, or one head alone, the plan's kernel for few heads, if it has one; nothing where they are
+// something else.
+static void join(rope2d_cpu_job *job) {
     const uint32_t element = rope2d_element_size(job->plan->in);
     const rope2d_checked_tensor *a = &job->work->tensors[0];
     const rope2d_checked_tensor *b = &job->work->tensors[job->work->tensor_count - 1];
@@ -47,36 +57,47 @@ void rope2d_vector_join(rope2d_cpu_job *job) {
     job->ahead.heads = element == 2 ? job->ahead.few_16 : job->ahead.few_32;
     if (few)
         job->vector = few;
-    job->direct = job->streams && !a->in_place && job->ahead.follows &&
-                  stores_past(job->vector, &job->made[0].out, element);
 }
 
-static bool is_dense(const rope2d_span *span, uint32_t head_dim) {
-    return span->head_stride == (int64_t)head_dim;
+static bool has_gaps(const rope2d_span *span, uint32_t head_dim) {
+    return span->head_stride != (int64_t)head_dim;
 }
 
-void rope2d_vector_merge(rope2d_cpu_job *job) {
+bool rope2d_vector_merges(const rope2d_cpu_job *job) {
     const rope2d_vector *const merged = job->vector->merged;
-    const uint32_t count = job->work->tensor_count;
-    const uint32_t head_dim = job->plan->pattern.head_dim;
-    if (!merged || count > 2)
-        return;
-    for (uint32_t i = 0; i < count; i++) {
-        const rope2d_checked_tensor *const tensor = &job->work->tensors[i];
-        if (tensor->heads % merged->heads != 0 || !is_dense(&tensor->in, head_dim) ||
-            !is_dense(&tensor->out, head_dim))
-            return;
-    }
-    for (uint32_t i = 0; i < count; i++) {
+    const rope2d_checked_tensor *tensor = job->work->tensors;
+    if (!merged || job->work->tensor_count > 2)
+        return false;
+    for (uint32_t i = 0; i < job->work->tensor_count; i++, tensor++)
+        if (tensor->heads % merged->heads != 0 || has_gaps(&tensor->in, job->plan->pattern.head_dim) ||
+            has_gaps(&tensor->out, job->plan->pattern.head_dim))
+            return false;
+    return true;
+}
+
+static void merge(rope2d_cpu_job *job) {
+    const uint32_t heads = job->vector->merged->heads;
+    for (uint32_t i = 0; i < job->work->tensor_count; i++) {
         rope2d_checked_tensor *const made = &job->made[i];
         *made = job->work->tensors[i];
-        made->heads /= merged->heads;
-        made->in.head_stride *= merged->heads;
-        made->out.head_stride *= merged->heads;
+        made->heads /= heads;
+        made->in.head_stride *= heads;
+        made->out.head_stride *= heads;
     }
-    job->vector = merged;
-    job->head_bytes *= merged->heads;
-    job->is_merged = true;
+    job->vector = job->vector->merged;
+    job->head_bytes *= heads;
+}
+
+void rope2d_vector_arrange(rope2d_cpu_job *job) {
+    if (job->is_merged)
+        merge(job);
+    else if (job->by_tokens)
+        join(job);
+    const bool is_made = job->is_merged || job->is_joined;
+    const rope2d_checked_tensor *const tensors = is_made ? job->made : job->work->tensors;
+    job->direct = job->streams;
+    for (uint32_t i = 0; i < (job->is_joined ? 1 : job->work->tensor_count) && job->direct; i++)
+        job->direct = stores_past(job, &tensors[i]);
 }
 
 static void copy_heads(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensor, uint64_t batch,

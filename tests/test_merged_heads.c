@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+//
+// Heads of bf16 whose pairs lie side by side, and that lie densely: two or four of them are whole vectors of
+// 512 bits, and the CPU turns them as one. The bits of the portable path for each length that has such
+// vectors and some that have none, for one, two and three axes, as many heads as are whole, more, and fewer,
+// with and without room between them, and tokens that do not rotate; in the caches and past them.
+#include "apply_once.h"
+#include "check.h"
+#include "cpu/device.h"
+#include "cpu/vector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOKENS = 389, MOST_CHANNELS = 16 * 96, ROOM = 32, ALIGNED = 64, MEMORIES = 4 };
+
+// Of q and k together.
+static const size_t most_bytes = (size_t)TOKENS * 2 * (MOST_CHANNELS + 16 * ROOM) * sizeof(uint16_t);
+
+// Heads that are one: the fewest whose pairs are whole vectors of 16, four to six in each block.
+static const struct length {
+    uint32_t head_dim, merged;
+} lengths[] = {{32, 4}, {36, 0}, {40, 4}, {44, 0}, {48, 4}, {56, 0},
+               {64, 2}, {72, 4}, {80, 2}, {88, 4}, {96, 2}};
+
+static const struct heads { uint32_t q, k; } heads[] = {{16, 16}, {8, 4}, {4, 0}, {12, 2}, {6, 6}, {3, 4}};
+
+static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *types,
+                            const struct heads *counts, uint32_t room, bool in_place, unsigned char *from,
+                            unsigned char *to) {
+    static float coordinates[TOKENS][3];
+    for (int t = 0; t < TOKENS; t++)
+        for (uint32_t a = 0; a < types->spec->axes; a++)
+            (&coordinates[0][0])[(uint32_t)t * types->spec->axes + a] =
+                (float)(a == 0 ? t / 19 : t % (19 - (int)a));
+    const rope2d_range unrotated[] = {{0, 3}, {200, 207}};
+    const rope2d_positions_params grid = {.struct_size = sizeof(grid),
+                                          .spec = types->spec,
+                                          .tokens = TOKENS,
+                                          .coordinates = coordinates[0],
+                                          .unrotated = unrotated,
+                                          .unrotated_count = 2};
+    const int64_t head = (int64_t)types->spec->head_dim + room;
+    rope2d_tensor tensors[2] = {{.heads = counts->q}, {.heads = counts->k}};
+    for (int i = 0; i < 2; i++) {
+        const rope2d_view in = {
+            from, most_bytes, i == 0 ? 0 : most_bytes / 2, 0, (int64_t)tensors[i].heads * head, head};
+        tensors[i].in = tensors[i].out = in;
+        tensors[i].out.base = in_place ? from : to;
+    }
+    const rope2d_apply_params all = {sizeof(all), 1, 0, TOKENS, counts->k > 0 ? 2 : 1, tensors};
+    return apply_once(device, types, &grid, &all);
+}
+
+// Of all exponents; no NaN, whose payloads are free.
+static void fill(unsigned char *memory) {
+    uint32_t state = 1;
+    for (size_t i = 0; i < most_bytes; i += sizeof(uint16_t)) {
+        state = state * 1664525u + 1013904223u;
+        const uint16_t number = (uint16_t)((state >> 16 & 0x8000u) | (state >> 12) % 0x7f80u);
+        memcpy(memory + i, &number, sizeof(number));
+    }
+}
+
+static void compare(rope2d_device *const devices[2], const rope2d_plan_params *types,
+                    const struct heads *counts, uint32_t room, bool in_place,
+                    unsigned char *const memory[MEMORIES]) {
+    for (int i = 0; i < 2; i++) {
+        fill(memory[2 * i]);
+        memset(memory[2 * i + 1], 0, most_bytes);
+        const rope2d_status status =
+            rotate(devices[i], types, counts, room, in_place, memory[2 * i], memory[2 * i + 1]);
+        CHECK(status == ROPE2D_OK, "%s", rope2d_status_name(status));
+    }
+    CHECK(memcmp(memory[0], memory[2], most_bytes) == 0 && memcmp(memory[1], memory[3], most_bytes) == 0,
+          "%u and %u heads of %u channels, %u axes, %u apart%s: the portable path's bits", counts->q,
+          counts->k, types->spec->head_dim, types->spec->axes, room, in_place ? ", in place" : "");
+}
+
+// Whether the plan turns as many heads as one as are whole, and its self-test has had them.
+static void look_at_plan(rope2d_device *device, const rope2d_plan_params *types, uint32_t wanted) {
+    rope2d_plan *plan = NULL;
+    const rope2d_cpu *cpu = device->impl;
+    const uint32_t merged = cpu->isa == ROPE2D_ISA_AVX512 ? wanted : 0;
+    if (!CHECK(rope2d_plan_create(device, types, &plan) == ROPE2D_OK, "a plan"))
+        return;
+    const rope2d_vector *vector = plan->impl;
+    const uint32_t found = vector && vector->merged ? vector->merged->heads : 0;
+    CHECK(found == merged, "%u channels, %u axes: %u heads are one, not %u", types->spec->head_dim,
+          types->spec->axes, found, merged);
+    CHECK(plan->exactness == ROPE2D_EXACT && (found == 0 || plan->test_heads == found),
+          "%u channels: a self-test of %u heads", types->spec->head_dim, plan->test_heads);
+    rope2d_plan_destroy(plan);
+}
+
+static void test_length(rope2d_device *const devices[2], const struct length *length, uint32_t axes,
+                        unsigned char *const memory[MEMORIES]) {
+    float freqs[3 * MOST_CHANNELS] = {0};
+    const uint32_t pairs = length->head_dim / 2;
+    for (uint32_t i = 0; i < pairs; i++)
+        freqs[i * axes / pairs * pairs + i] = 1.0f / (float)(i + 1);
+    const rope2d_spec spec = {
+        .struct_size = sizeof(spec), .head_dim = length->head_dim, .axes = axes, .freqs = freqs};
+    const rope2d_plan_params types = {
+        .struct_size = sizeof(types), .spec = &spec, .in = ROPE2D_BF16, .out = ROPE2D_BF16};
+    look_at_plan(devices[0], &types, length->merged);
+    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+        for (uint32_t way = 0; way < 4; way++)
+            compare(devices, &types, &heads[i], way / 2 * ROOM, way % 2 == 0, memory);
+}
+
+int main(void) {
+    const rope2d_host host = {.struct_size = sizeof(host), .threads = 2};
+    const rope2d_device_params usual = {.struct_size = sizeof(usual), .host = &host};
+    const rope2d_device_params own = {.struct_size = sizeof(own), .flags = ROPE2D_DEVICE_PORTABLE};
+    rope2d_device *devices[2] = {NULL, NULL};
+    unsigned char *allocated[MEMORIES];
+    unsigned char *memory[MEMORIES];
+    bool is_ready = rope2d_device_create(&usual, &devices[0]) == ROPE2D_OK &&
+                    rope2d_device_create(&own, &devices[1]) == ROPE2D_OK;
+    for (int i = 0; i < MEMORIES; i++) {
+        allocated[i] = malloc(most_bytes + ALIGNED);
+        memory[i] = allocated[i] + ALIGNED - (uintptr_t)allocated[i] % ALIGNED; // where kernels may stream
+        is_ready = is_ready && allocated[i];
+    }
+    if (CHECK(is_ready, "the CPU and memory")) {
+        rope2d_cpu *cpu = devices[0]->impl;
+        const uint64_t last_cache = cpu->last_cache;
+        for (int past = 0; past < 2; past++) {
+            cpu->last_cache = past ? 64 << 10 : last_cache;
+            for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
+                for (uint32_t axes = 1; axes <= 3; axes++)
+                    test_length(devices, &lengths[i], axes, memory);
+        }
+    }
+    for (int i = 0; i < MEMORIES; i++)
+        free(allocated[i]);
+    rope2d_device_destroy(devices[1]);
+    rope2d_device_destroy(devices[0]);
+    return check_finish();
+}
