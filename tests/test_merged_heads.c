@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Heads of bf16 whose pairs lie side by side, and that lie densely: two or four of them are whole vectors of
-// 512 bits, and the CPU turns them as one. The bits of the portable path for each length that has such
-// vectors and some that have none, for one, two and three axes, as many heads as are whole, more, and fewer,
-// with and without room between them, and tokens that do not rotate; in the caches and past them.
+// Heads of bf16 whose pairs lie side by side, without gaps, of which two or four together are whole vectors
+// of 512 bits: the CPU turns them as one, four where they go past the caches. The bits of the portable path
+// for lengths of which that is so and others, for one, two and three axes, as many heads as are whole, more,
+// and fewer, with and without room between them, and tokens that do not rotate; in the caches and past them.
 #include "apply_once.h"
 #include "check.h"
 #include "cpu/device.h"
@@ -17,11 +17,11 @@ enum { TOKENS = 389, MOST_CHANNELS = 16 * 96, ROOM = 32, ALIGNED = 64, MEMORIES 
 // Of q and k together.
 static const size_t most_bytes = (size_t)TOKENS * 2 * (MOST_CHANNELS + 16 * ROOM) * sizeof(uint16_t);
 
-// Heads that are one: the fewest whose pairs are whole vectors of 16, four to six in each block.
+// Heads that are one: the fewest whose pairs are whole vectors of 16, where a head's are not.
 static const struct length {
     uint32_t head_dim, merged;
-} lengths[] = {{32, 4}, {36, 0}, {40, 4}, {44, 0}, {48, 4}, {56, 0},
-               {64, 2}, {72, 4}, {80, 2}, {88, 4}, {96, 2}};
+} lengths[] = {{24, 0}, {32, 0}, {36, 0}, {40, 4}, {44, 0}, {48, 2},
+               {56, 4}, {64, 0}, {72, 4}, {80, 2}, {88, 4}, {96, 0}};
 
 static const struct heads { uint32_t q, k; } heads[] = {{16, 16}, {8, 4}, {4, 0}, {12, 2}, {6, 6}, {3, 4}};
 

@@ -7,19 +7,14 @@
 
 #include "turn_words_256_tmpl.h"
 
-// bf16 goes by 16 pairs at a time as well, in two vectors of 256 bits.
+// Halves of bf16 go by 16 pairs at a time as well, in two vectors of 256 bits.
 #define HAS_F16        0
 #define HAS_AHEAD      1
 #define IS_FEW         0
 #define BLOCK_STEPS    8
-#define WORD_STEPS     6
 #define HALF_STEPS     4
 #define EVEN_ODD_STEPS 4
 #define HAS_SHARED     1
-
-typedef struct half_entries {
-    HALF c, s;
-} half_entries;
 
 OP HALF half_load(const void *p) {
     HALF v = _mm256_loadu_ps(p);
@@ -56,14 +51,6 @@ OP WORDS joined(HALF e, HALF o) {
     return _mm256_mask_add_epi16(upper, up, upper, ones);
 }
 
-OP half_entries half_split(const float *entries) {
-    const __m256i cosines = _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14);
-    const __m256i sines = _mm256_or_si256(cosines, _mm256_set1_epi32(1));
-    const HALF a = _mm256_loadu_ps(entries);
-    const HALF b = _mm256_loadu_ps(entries + 8);
-    return (half_entries){_mm256_permutex2var_ps(a, cosines, b), _mm256_permutex2var_ps(a, sines, b)};
-}
-
 // One after the other of two vectors' pairs: the even ones of both, and the odd ones.
 OP even_odd_entries even_odd_of(HALF a, HALF b, HALF c, HALF d) {
     const __m256i cosines = _mm256_setr_epi32(0, 4, 2, 6, 8, 12, 10, 14);
@@ -98,12 +85,11 @@ OP void store_both(void *p, void *q, WORDS w) {
 
 #include "turn_all_tmpl.h"
 
-const rope2d_turn_kernel rope2d_turn_avx512[4] = {
+const rope2d_turn_kernel rope2d_turn_avx512[3] = {
     {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_F32, 16, 64, HALF_STEPS, .turn = half_f32},
     {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_HALF, ROPE2D_BF16, 16, 32, EVEN_ODD_STEPS, .shares = HAS_SHARED,
      .turn = half_bf16},
     {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_F32, 8, 64, BLOCK_STEPS, .turn = interleaved_f32},
-    {ROPE2D_ISA_AVX512, ROPE2D_KERNEL_INTERLEAVED, ROPE2D_BF16, 8, 32, WORD_STEPS, .turn = interleaved_bf16},
 };
 
 #endif

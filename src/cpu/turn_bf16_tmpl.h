@@ -6,7 +6,8 @@
 //     WHOLE_WORD_STEPS, WHOLE_EVEN_ODD_STEPS   where they are there, LEAST_STEPS of turn_tmpl.h
 //     STEPS_ASK                                where it is there, ASK of turn_tmpl.h is
 //
-// and a kernel of halves where EVEN_ODD_STEPS or IS_FEW is there, as one of pairs side by side always is.
+// and a kernel of halves where EVEN_ODD_STEPS is there, one of pairs side by side where WORD_STEPS is, and
+// both where IS_FEW is.
 
 #if IS_FEW || defined(EVEN_ODD_STEPS)
 #ifdef WHOLE_EVEN_ODD_STEPS
@@ -35,6 +36,7 @@
 #include "turn_tmpl.h"
 #endif
 
+#if IS_FEW || defined(WORD_STEPS)
 #ifdef WHOLE_WORD_STEPS
 #define LEAST_STEPS WHOLE_WORD_STEPS
 #endif
@@ -51,3 +53,4 @@
 #define WRITE(i, at) PAIR_WORDS_WRITE(store_words, i, at)
 #define ASKED_BYTES  STEP_BYTES
 #include "turn_tmpl.h"
+#endif

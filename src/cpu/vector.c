@@ -31,8 +31,6 @@ static bool has_blocks(const rope2d_turn_kernel *kernel, uint32_t pairs) {
     const uint32_t blocks = (steps + kernel->block_steps - 1) / kernel->block_steps;
     if (kernel->lengths == 0 || blocks == 0)
         return true;
-    if (kernel->bytes == ROPE2D_STREAM_LINE && pairs % kernel->pairs != 0)
-        return false; // what overlaps by so much is slow
     const uint32_t shortest = steps / blocks;
     const uint32_t longest = (steps + blocks - 1) / blocks;
     return (kernel->lengths >> (kernel->block_steps - shortest) &
@@ -299,10 +297,10 @@ static bool streams_on(const rope2d_turn_kernel *kernel, const rope2d_pattern *p
     return is_half || pattern->head_dim * 2 % ROPE2D_STREAM_LINE == 0;
 }
 
-// Two heads, or four, which have no gaps and whose pairs side by side are whole vectors only together.
-static rope2d_status add_merged(rope2d_vector *vector, const rope2d_pattern *pattern, rope2d_isa isa,
+// Two heads, or four, which have no gaps and are whole vectors only together.
+static rope2d_status add_merged(rope2d_vector *vector, const rope2d_pattern *pattern,
                                 const rope2d_host *host) {
-    const rope2d_element element = (rope2d_element)vector->kernel->element;
+    const rope2d_turn_kernel *const kernel = vector->kernel;
     uint16_t lo[ROPE2D_TURN_MOST_PAIRS];
     uint16_t hi[ROPE2D_TURN_MOST_PAIRS];
     uint8_t axis[ROPE2D_TURN_MOST_PAIRS];
@@ -310,7 +308,8 @@ static rope2d_status add_merged(rope2d_vector *vector, const rope2d_pattern *pat
     many.lo = lo;
     many.hi = hi;
     many.axis = axis;
-    if (element != ROPE2D_BF16 || vector->kernel->bytes == ROPE2D_STREAM_LINE || vector->pass_count > 0)
+    if (kernel->element != ROPE2D_BF16 || kernel->bytes != ROPE2D_STREAM_LINE ||
+        pattern->pairs % kernel->pairs == 0 || vector->pass_count > 0)
         return ROPE2D_OK;
     for (uint32_t heads = 2; heads <= MOST_MERGED; heads *= 2) {
         many.pairs = heads * pattern->pairs;
@@ -322,8 +321,8 @@ static rope2d_status add_merged(rope2d_vector *vector, const rope2d_pattern *pat
             hi[i] = (uint16_t)(first + pattern->hi[pair]);
             axis[i] = pattern->axis[pair];
         }
-        const rope2d_turn_kernel *kernel = rope2d_vector_choose(&many, element, element, isa);
-        if (kernel && kernel->bytes == ROPE2D_STREAM_LINE)
+        if (many.pairs % kernel->pairs == 0 && many.pairs <= ROPE2D_TURN_MOST_PAIRS &&
+            rope2d_vector_suits(kernel, &many))
             return create(&vector->merged, kernel, &many, heads, host);
     }
     return ROPE2D_OK;
@@ -346,7 +345,7 @@ rope2d_status rope2d_vector_add_others(rope2d_vector *vector, const rope2d_patte
             pattern->wide.count > 0)
             ROPE2D_TRY(create(&vector->streamed, kernel, pattern, 1, host));
     }
-    return add_merged(vector, pattern, isa, host);
+    return add_merged(vector, pattern, host);
 }
 
 uint32_t rope2d_vector_test_runs(const rope2d_vector *vector) {
