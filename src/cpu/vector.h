@@ -43,9 +43,9 @@ typedef struct rope2d_vector {
     uint32_t mixed_count;
     uint32_t mixed_places;
     uint32_t pass_count;
-    uint32_t fetched; // bytes that each block asks for ahead, whole lines
-    uint32_t tables;  // that there is room for at a time, at least 1
-    uint32_t room;    // entries that each of the arrays has memory for
+    uint32_t fetched;   // bytes that each block asks for ahead, whole lines
+    uint32_t tables;    // that there is room for at a time, at least 1
+    uint32_t room;      // entries that each of the arrays has memory for
     uint32_t row_pairs; // of a row of the table
     // Turns a row of the table by another one, which is their product; NULL: rows are not multiplied.
     struct rope2d_vector *product;
