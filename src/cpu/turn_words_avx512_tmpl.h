@@ -36,8 +36,9 @@ OP WORDS joined(REAL e, REAL o) {
     const WORDS ones = _mm512_set1_epi16(1);
     const WORDS bits = _mm512_castps_si512(e);
     const WORDS more = _mm512_castps_si512(o);
-    const WORDS lower = _mm512_mask_blend_epi16(0xaaaaaaaa, bits, _mm512_slli_epi32(more, 16));
-    const WORDS upper = _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(bits, 16), more);
+    const WORDS swaps = _mm512_set4_epi32(0x0d0c0f0e, 0x09080b0a, 0x05040706, 0x01000302);
+    const WORDS lower = _mm512_mask_shuffle_epi8(bits, 0xccccccccccccccccu, more, swaps);
+    const WORDS upper = _mm512_mask_shuffle_epi8(more, 0x3333333333333333u, bits, swaps);
     const WORDS rest = _mm512_ternarylogic_epi32(lower, upper, ones, 0xf8); // lower | (upper & 1)
     const __mmask32 up = _mm512_cmpgt_epu16_mask(rest, _mm512_set1_epi16(INT16_MIN));
     return _mm512_mask_add_epi16(upper, up, upper, ones);

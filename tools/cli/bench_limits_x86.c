@@ -125,10 +125,10 @@ AVX512 INLINE void f16_64(void *to, const void *from, const struct factors_16 *b
 // To nearest even, even and odd elements together: the upper halves, one more where the lower half with the
 // upper's last bit is more than a half.
 AVX512 INLINE __m512i joined_16(__m512 even, __m512 odd) {
-    const __mmask32 odds = 0xaaaaaaaau;
+    const __m512i swaps = _mm512_set4_epi32(0x0d0c0f0e, 0x09080b0a, 0x05040706, 0x01000302);
     __m512i e = _mm512_castps_si512(even), o = _mm512_castps_si512(odd), one = _mm512_set1_epi16(1);
-    __m512i upper = _mm512_mask_mov_epi16(_mm512_srli_epi32(e, 16), odds, o);
-    __m512i lower = _mm512_mask_mov_epi16(e, odds, _mm512_slli_epi32(o, 16));
+    __m512i upper = _mm512_mask_shuffle_epi8(o, 0x3333333333333333u, e, swaps);
+    __m512i lower = _mm512_mask_shuffle_epi8(e, 0xccccccccccccccccu, o, swaps);
     __m512i rest = _mm512_ternarylogic_epi32(lower, upper, one, 0xf8); // lower | (upper & one)
     __mmask32 up = _mm512_cmpgt_epu16_mask(rest, _mm512_set1_epi16(INT16_MIN));
     return _mm512_mask_add_epi16(upper, up, upper, one);

@@ -10,10 +10,9 @@
 static const int32_t evens[] = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
 static const float signs[] = {-0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f,
                               -0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f, -0.0f, 0.0f};
-// The lower halves of two vectors' words, but for where the second's begin.
-static const int32_t lower_halves[] = {0x000000, 0x020002, 0x040004, 0x060006, 0x080008, 0x0a000a,
-                                       0x0c000c, 0x0e000e, 0x100010, 0x120012, 0x140014, 0x160016,
-                                       0x180018, 0x1a001a, 0x1c001c, 0x1e001e};
+// The bytes of each word, its halves exchanged.
+#define SWAPPED 0x01000302, 0x05040706, 0x09080b0a, 0x0d0c0f0e
+static const int32_t swapped_halves[] = {SWAPPED, SWAPPED, SWAPPED, SWAPPED};
 
 #include "bench_turns_widths_tmpl.h"
 

@@ -3,7 +3,8 @@
 // The loops of bench_turns.h for one instruction set. The file that includes this defines
 //
 //     TARGETED      how a function of the instruction set begins
-//     HAS_AVX512    0 or 1: which constants bench_turns_tmpl.h wants: signs, evens and lower_halves, or signs
+//     HAS_AVX512    0 or 1: which constants bench_turns_tmpl.h wants: signs, evens and swapped_halves, or
+//     signs
 //                   and places
 //
 // then includes this for what a token's rows are, bench_turns_widths_tmpl.h for the widths that all have, and

@@ -111,10 +111,12 @@ FN REAL T(odd)(REAL words) {
 // is more than a half.
 FN REAL T(joined)(REAL e, REAL o) {
 #if HAS_AVX512
-    const WORDS lowers = V(add_epi32)(V(loadu_epi32)(lower_halves), V(set1_epi32)(WIDTH << 17));
+    const WORDS swaps = V(loadu_epi32)(swapped_halves);
     const WORDS ones = V(set1_epi16)(1);
-    const WORDS lower = V(permutex2var_epi16)(AS_WORDS(e), lowers, AS_WORDS(o));
-    const WORDS upper = V(permutex2var_epi16)(AS_WORDS(e), V(add_epi16)(lowers, ones), AS_WORDS(o));
+    const WORDS lower =
+        V(mask_shuffle_epi8)(AS_WORDS(e), 0xccccccccccccccccu >> (64 - 4 * WIDTH), AS_WORDS(o), swaps);
+    const WORDS upper =
+        V(mask_shuffle_epi8)(AS_WORDS(o), 0x3333333333333333u >> (64 - 4 * WIDTH), AS_WORDS(e), swaps);
     const WORDS rest = V(ternarylogic_epi32)(lower, upper, ones, 0xf8); // lower | (upper & 1)
     return AS_REAL(
         V(mask_add_epi16)(upper, V(cmpgt_epu16_mask)(rest, V(set1_epi16)(INT16_MIN)), upper, ones));
