@@ -3,7 +3,8 @@
 // Heads of bf16 whose pairs lie side by side, without gaps, of which two or four together are whole vectors
 // of 512 bits: the CPU turns them as one, four where they go past the caches. The bits of the portable path
 // for lengths of which that is so and others, for one, two and three axes, as many heads as are whole, more,
-// and fewer, with and without room between them, and tokens that do not rotate; in the caches and past them.
+// and fewer, one behind the other, with room between them, on lines that they do not fill, and all tokens of
+// a head together; and tokens that do not rotate; in the caches and past them.
 #include "apply_once.h"
 #include "check.h"
 #include "cpu/device.h"
@@ -12,10 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOKENS = 389, MOST_CHANNELS = 16 * 96, ROOM = 32, ALIGNED = 64, MEMORIES = 4 };
+enum { TOKENS = 131, MOST_PAIRS = 48, LINE_CHANNELS = 32, MOST_ROOM = 32, ALIGNED = 64, MEMORIES = 4 };
+
+typedef enum layout { DENSE, APART, ON_LINES, BY_HEADS, LAYOUTS } layout;
 
 // Of q and k together.
-static const size_t most_bytes = (size_t)TOKENS * 2 * (MOST_CHANNELS + 16 * ROOM) * sizeof(uint16_t);
+static const size_t most_bytes = (size_t)TOKENS * 2 * 16 * (2 * MOST_PAIRS + MOST_ROOM) * sizeof(uint16_t);
 
 // Heads that are one: the fewest whose pairs are whole vectors of 16, where a head's are not.
 static const struct length {
@@ -26,25 +29,28 @@ static const struct length {
 static const struct heads { uint32_t q, k; } heads[] = {{16, 16}, {8, 4}, {4, 0}, {12, 2}, {6, 6}, {3, 4}};
 
 static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *types,
-                            const struct heads *counts, uint32_t room, bool in_place, unsigned char *from,
+                            const struct heads *counts, layout lies, bool in_place, unsigned char *from,
                             unsigned char *to) {
     static float coordinates[TOKENS][3];
     for (int t = 0; t < TOKENS; t++)
         for (uint32_t a = 0; a < types->spec->axes; a++)
             (&coordinates[0][0])[(uint32_t)t * types->spec->axes + a] =
                 (float)(a == 0 ? t / 19 : t % (19 - (int)a));
-    const rope2d_range unrotated[] = {{0, 3}, {200, 207}};
+    const rope2d_range unrotated[] = {{0, 3}, {100, 107}};
     const rope2d_positions_params grid = {.struct_size = sizeof(grid),
                                           .spec = types->spec,
                                           .tokens = TOKENS,
                                           .coordinates = coordinates[0],
                                           .unrotated = unrotated,
                                           .unrotated_count = 2};
-    const int64_t head = (int64_t)types->spec->head_dim + room;
+    const uint32_t dim = types->spec->head_dim;
+    const uint32_t to_line = (LINE_CHANNELS - dim % LINE_CHANNELS) % LINE_CHANNELS;
+    const int64_t head = dim + (lies == APART ? MOST_ROOM : lies == ON_LINES ? to_line : 0);
     rope2d_tensor tensors[2] = {{.heads = counts->q}, {.heads = counts->k}};
     for (int i = 0; i < 2; i++) {
-        const rope2d_view in = {
-            from, most_bytes, i == 0 ? 0 : most_bytes / 2, 0, (int64_t)tensors[i].heads * head, head};
+        const int64_t heads_apart = lies == BY_HEADS ? head * TOKENS : head;
+        const int64_t tokens_apart = lies == BY_HEADS ? head : head * (int64_t)tensors[i].heads;
+        const rope2d_view in = {from, most_bytes, i == 0 ? 0 : most_bytes / 2, 0, tokens_apart, heads_apart};
         tensors[i].in = tensors[i].out = in;
         tensors[i].out.base = in_place ? from : to;
     }
@@ -63,18 +69,19 @@ static void fill(unsigned char *memory) {
 }
 
 static void compare(rope2d_device *const devices[2], const rope2d_plan_params *types,
-                    const struct heads *counts, uint32_t room, bool in_place,
+                    const struct heads *counts, layout lies, bool in_place,
                     unsigned char *const memory[MEMORIES]) {
+    static const char *const names[LAYOUTS] = {"dense", "apart", "on lines", "by heads"};
     for (int i = 0; i < 2; i++) {
         fill(memory[2 * i]);
         memset(memory[2 * i + 1], 0, most_bytes);
         const rope2d_status status =
-            rotate(devices[i], types, counts, room, in_place, memory[2 * i], memory[2 * i + 1]);
+            rotate(devices[i], types, counts, lies, in_place, memory[2 * i], memory[2 * i + 1]);
         CHECK(status == ROPE2D_OK, "%s", rope2d_status_name(status));
     }
     CHECK(memcmp(memory[0], memory[2], most_bytes) == 0 && memcmp(memory[1], memory[3], most_bytes) == 0,
-          "%u and %u heads of %u channels, %u axes, %u apart%s: the portable path's bits", counts->q,
-          counts->k, types->spec->head_dim, types->spec->axes, room, in_place ? ", in place" : "");
+          "%u and %u heads of %u channels, %u axes, %s%s: the portable path's bits", counts->q, counts->k,
+          types->spec->head_dim, types->spec->axes, names[lies], in_place ? ", in place" : "");
 }
 
 // Whether the plan turns as many heads as one as are whole, and its self-test has had them.
@@ -95,7 +102,7 @@ static void look_at_plan(rope2d_device *device, const rope2d_plan_params *types,
 
 static void test_length(rope2d_device *const devices[2], const struct length *length, uint32_t axes,
                         unsigned char *const memory[MEMORIES]) {
-    float freqs[3 * MOST_CHANNELS] = {0};
+    float freqs[3 * MOST_PAIRS] = {0};
     const uint32_t pairs = length->head_dim / 2;
     for (uint32_t i = 0; i < pairs; i++)
         freqs[i * axes / pairs * pairs + i] = 1.0f / (float)(i + 1);
@@ -105,8 +112,8 @@ static void test_length(rope2d_device *const devices[2], const struct length *le
         .struct_size = sizeof(types), .spec = &spec, .in = ROPE2D_BF16, .out = ROPE2D_BF16};
     look_at_plan(devices[0], &types, length->merged);
     for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
-        for (uint32_t way = 0; way < 4; way++)
-            compare(devices, &types, &heads[i], way / 2 * ROOM, way % 2 == 0, memory);
+        for (uint32_t way = 0; way < 2 * LAYOUTS; way++)
+            compare(devices, &types, &heads[i], (layout)(way / 2), way % 2 == 0, memory);
 }
 
 int main(void) {
@@ -127,7 +134,7 @@ int main(void) {
         rope2d_cpu *cpu = devices[0]->impl;
         const uint64_t last_cache = cpu->last_cache;
         for (int past = 0; past < 2; past++) {
-            cpu->last_cache = past ? 64 << 10 : last_cache;
+            cpu->last_cache = past ? 16 << 10 : last_cache;
             for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
                 for (uint32_t axes = 1; axes <= 3; axes++)
                     test_length(devices, &lengths[i], axes, memory);

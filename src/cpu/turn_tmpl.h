@@ -15,8 +15,7 @@
 //                       FOLLOWS it turns twice otherwise
 //     STEPS             how many steps' cosines and sines it keeps, mostly as registers have room for
 //     LEAST_STEPS       where it is there, the kernel knows some numbers of steps alone: with LEAST_STEPS and
-//                       STEPS 4 and 4, or 8 and 8, this one; 4 and 6 4, 5 and 6; 6 and 8 these; 8 and 11 8,
-//                       10 and 11
+//                       STEPS 4 and 4, or 8 and 8, this one; 6 and 8 these; 8 and 11 8, 10 and 11
 //     PAIRS             of a step
 //     ENTRY, SPLIT(at)  what a step keeps in registers of the (cos, sin) of its pairs, from `at` on, and how
 //     READ(i, at)       declares what step i reads from byte `at` of in on
@@ -207,7 +206,7 @@ TURN_FN static void NAME(const rope2d_turn *turn) {
                     HEADS_BY(STEPS_4)
                     break;
 #endif
-#if STEPS > 4 && LEAST_STEPS <= 4
+#if STEPS > 4 && LEAST_STEPS <= 1
                 case 5:
                     HEADS_BY(STEPS_5)
                     break;

@@ -219,9 +219,11 @@ static rope2d_status create(rope2d_vector **vector, const rope2d_turn_kernel *ke
     if (!v->blocks || !v->steps || !v->mixed || !v->passes)
         return rope2d_fail(host, ROPE2D_ERROR_HOST_MEMORY, "no memory for %" PRIu32 " channels of a plan",
                            v->room);
+    v->is_whole = true;
     for (uint32_t i = 0; i < pattern->pairs;) {
         const uint32_t pairs = run_pairs(pattern, i, kernel->pairing);
         (kernel->is_few ? add_long_blocks : add_blocks)(v, pattern, i, pairs);
+        v->is_whole = v->is_whole && pairs % kernel->pairs == 0;
         i += pairs;
     }
     const uint32_t bytes = pattern->head_dim * rope2d_element_size(kernel->element) / v->block_count;

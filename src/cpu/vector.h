@@ -47,6 +47,7 @@ typedef struct rope2d_vector {
     uint32_t tables;    // that there is room for at a time, at least 1
     uint32_t room;      // entries that each of the arrays has memory for
     uint32_t row_pairs; // of a row of the table
+    bool is_whole;      // no step overlaps another
     // Turns a row of the table by another one, which is their product; NULL: rows are not multiplied.
     struct rope2d_vector *product;
     // Of a kernel for a tensor of one head, or two of them, with the same pairs; NULL: this one is.

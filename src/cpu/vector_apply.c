@@ -11,14 +11,15 @@ static int64_t apart(const unsigned char *from, const unsigned char *to, uint32_
     return (uintptr_t)to < (uintptr_t)from || bytes % element != 0 ? -1 : (int64_t)(bytes / element);
 }
 
-// Whether a kernel's own stores can go past the caches. Where no channel passes through, whole steps divide a
-// head, so that each begins at a multiple of its size. Intel's processors have to be given whole lines, or
-// what follows: f16's halves, of half a line each, take a tenth longer so.
+// Whether a kernel's own stores can go past the caches, to addresses that are multiples of their size. Whole
+// steps divide a head of which no channel passes through, so that each begins at such a one where the head
+// does. Intel's processors have to be given whole lines, or what follows: f16's halves, of half a line each,
+// take a tenth longer so.
 static bool stores_past(const rope2d_cpu_job *job, const rope2d_checked_tensor *tensor) {
     const rope2d_turn_kernel *const kernel = job->vector->kernel;
     const rope2d_span *const out = &tensor->out;
     const uint64_t strides = (uint64_t)(out->batch_stride | out->token_stride | out->head_stride);
-    return kernel->may_stream && !tensor->in_place && job->vector->pass_count == 0 &&
+    return kernel->may_stream && !tensor->in_place && job->vector->is_whole && job->vector->pass_count == 0 &&
            (job->ahead.follows || kernel->bytes == ROPE2D_STREAM_LINE ||
             kernel->pairing == ROPE2D_KERNEL_INTERLEAVED) &&
            ((uintptr_t)out->first | (uintptr_t)(strides * rope2d_element_size(job->plan->out))) %

@@ -84,7 +84,8 @@ void rope2d_vector_turn(const rope2d_cpu_job *job, const rope2d_turn *t, bool in
         return;
     }
 #endif
-    if (job->streams && !in_place && job->head_bytes <= SCRATCH_BYTES && !job->vector->kernel->streams)
+    if (job->streams && !in_place && !job->direct && job->head_bytes <= SCRATCH_BYTES &&
+        !job->vector->kernel->streams)
         turn_past_caches(job, t);
     else
         turn(job->vector, t, in_place);
