@@ -13,12 +13,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOKENS = 131, MOST_PAIRS = 48, LINE_CHANNELS = 32, MOST_ROOM = 32, ALIGNED = 64, MEMORIES = 4 };
+enum {
+    BATCH = 2,
+    TOKENS = 67,
+    MOST_PAIRS = 48,
+    LINE_CHANNELS = 32,
+    MOST_ROOM = 32,
+    ALIGNED = 64,
+    MEMORIES = 4
+};
 
 typedef enum layout { DENSE, APART, ON_LINES, BY_HEADS, LAYOUTS } layout;
+typedef enum place { ELSEWHERE, IN_PLACE, Q_IN_PLACE, PLACES } place;
 
 // Of q and k together.
-static const size_t most_bytes = (size_t)TOKENS * 2 * 16 * (2 * MOST_PAIRS + MOST_ROOM) * sizeof(uint16_t);
+static const size_t most_bytes =
+    (size_t)BATCH * TOKENS * 2 * 16 * (2 * MOST_PAIRS + MOST_ROOM) * sizeof(uint16_t);
 
 // Heads that are one: the fewest whose pairs are whole vectors of 16, where a head's are not.
 static const struct length {
@@ -29,14 +39,14 @@ static const struct length {
 static const struct heads { uint32_t q, k; } heads[] = {{16, 16}, {8, 4}, {4, 0}, {12, 2}, {6, 6}, {3, 4}};
 
 static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *types,
-                            const struct heads *counts, layout lies, bool in_place, unsigned char *from,
+                            const struct heads *counts, layout lies, place where, unsigned char *from,
                             unsigned char *to) {
     static float coordinates[TOKENS][3];
     for (int t = 0; t < TOKENS; t++)
         for (uint32_t a = 0; a < types->spec->axes; a++)
             (&coordinates[0][0])[(uint32_t)t * types->spec->axes + a] =
                 (float)(a == 0 ? t / 19 : t % (19 - (int)a));
-    const rope2d_range unrotated[] = {{0, 3}, {100, 107}};
+    const rope2d_range unrotated[] = {{0, 3}, {50, 57}};
     const rope2d_positions_params grid = {.struct_size = sizeof(grid),
                                           .spec = types->spec,
                                           .tokens = TOKENS,
@@ -50,11 +60,13 @@ static rope2d_status rotate(rope2d_device *device, const rope2d_plan_params *typ
     for (int i = 0; i < 2; i++) {
         const int64_t heads_apart = lies == BY_HEADS ? head * TOKENS : head;
         const int64_t tokens_apart = lies == BY_HEADS ? head : head * (int64_t)tensors[i].heads;
-        const rope2d_view in = {from, most_bytes, i == 0 ? 0 : most_bytes / 2, 0, tokens_apart, heads_apart};
+        const int64_t batches_apart = head * TOKENS * (int64_t)tensors[i].heads;
+        const rope2d_view in = {from,          most_bytes,   i == 0 ? 0 : most_bytes / 2,
+                                batches_apart, tokens_apart, heads_apart};
         tensors[i].in = tensors[i].out = in;
-        tensors[i].out.base = in_place ? from : to;
+        tensors[i].out.base = where == IN_PLACE || (where == Q_IN_PLACE && i == 0) ? from : to;
     }
-    const rope2d_apply_params all = {sizeof(all), 1, 0, TOKENS, counts->k > 0 ? 2 : 1, tensors};
+    const rope2d_apply_params all = {sizeof(all), BATCH, 0, TOKENS, counts->k > 0 ? 2 : 1, tensors};
     return apply_once(device, types, &grid, &all);
 }
 
@@ -69,19 +81,20 @@ static void fill(unsigned char *memory) {
 }
 
 static void compare(rope2d_device *const devices[2], const rope2d_plan_params *types,
-                    const struct heads *counts, layout lies, bool in_place,
+                    const struct heads *counts, layout lies, place where,
                     unsigned char *const memory[MEMORIES]) {
     static const char *const names[LAYOUTS] = {"dense", "apart", "on lines", "by heads"};
+    static const char *const places[PLACES] = {"", ", in place", ", q in place"};
     for (int i = 0; i < 2; i++) {
         fill(memory[2 * i]);
         memset(memory[2 * i + 1], 0, most_bytes);
         const rope2d_status status =
-            rotate(devices[i], types, counts, lies, in_place, memory[2 * i], memory[2 * i + 1]);
+            rotate(devices[i], types, counts, lies, where, memory[2 * i], memory[2 * i + 1]);
         CHECK(status == ROPE2D_OK, "%s", rope2d_status_name(status));
     }
     CHECK(memcmp(memory[0], memory[2], most_bytes) == 0 && memcmp(memory[1], memory[3], most_bytes) == 0,
           "%u and %u heads of %u channels, %u axes, %s%s: the portable path's bits", counts->q, counts->k,
-          types->spec->head_dim, types->spec->axes, names[lies], in_place ? ", in place" : "");
+          types->spec->head_dim, types->spec->axes, names[lies], places[where]);
 }
 
 // Whether the plan turns as many heads as one as are whole, and its self-test has had them.
@@ -111,9 +124,10 @@ static void test_length(rope2d_device *const devices[2], const struct length *le
     const rope2d_plan_params types = {
         .struct_size = sizeof(types), .spec = &spec, .in = ROPE2D_BF16, .out = ROPE2D_BF16};
     look_at_plan(devices[0], &types, length->merged);
+    const uint32_t layouts = axes == 2 ? LAYOUTS : 1; // whatever the axes, heads lie as they do
     for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
-        for (uint32_t way = 0; way < 2 * LAYOUTS; way++)
-            compare(devices, &types, &heads[i], (layout)(way / 2), way % 2 == 0, memory);
+        for (uint32_t way = 0; way < layouts * PLACES; way++)
+            compare(devices, &types, &heads[i], (layout)(way / PLACES), (place)(way % PLACES), memory);
 }
 
 int main(void) {

@@ -241,7 +241,7 @@ void rope2d_cpu_job_fill(job *j) {
     if (is_few && is_short)
         j->ahead.heads = j->ahead.few_16;
     j->is_merged = j->vector && rope2d_vector_merges(j);
-    j->by_tokens = j->vector && (j->is_small || j->in_turns || is_few || j->is_merged) &&
+    j->by_tokens = j->vector && (j->is_small || j->in_turns || is_few || (j->is_merged && !j->aliases)) &&
                    (j->tasks <= 1 || tokens >= (uint64_t)MIN_TOKENS * j->tasks);
     j->in_turns = j->in_turns && j->by_tokens;
     j->is_merged = j->is_merged && j->by_tokens;

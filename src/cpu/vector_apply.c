@@ -64,14 +64,17 @@ static bool has_gaps(const rope2d_span *span, uint32_t head_dim) {
     return span->head_stride != (int64_t)head_dim;
 }
 
+// Two heads, whatever is done with them. Four are slower than one at a time, unless they are written past the
+// caches.
 bool rope2d_vector_merges(const rope2d_cpu_job *job) {
     const rope2d_vector *const merged = job->vector->merged;
     const rope2d_checked_tensor *tensor = job->work->tensors;
-    if (!merged || job->work->tensor_count > 2 || (merged->heads > 2 && (!job->streams || tensor->in_place)))
+    if (!merged || job->work->tensor_count > 2)
         return false;
     for (uint32_t i = 0; i < job->work->tensor_count; i++, tensor++)
         if (tensor->heads % merged->heads != 0 || has_gaps(&tensor->in, job->plan->pattern.head_dim) ||
-            has_gaps(&tensor->out, job->plan->pattern.head_dim))
+            has_gaps(&tensor->out, job->plan->pattern.head_dim) ||
+            (merged->heads > 2 && (!job->streams || tensor->in_place)))
             return false;
     return true;
 }
