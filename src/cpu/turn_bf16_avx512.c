@@ -8,16 +8,7 @@
 
 #include "turn_avx512_tmpl.h"
 
-#define store_words store_words_near
 #include "turn_words_avx512_tmpl.h"
-#undef store_words
-
-OP void store_words_where(void *p, WORDS w, bool direct) {
-    if (direct)
-        _mm512_stream_si512(p, w);
-    else
-        store_words_near(p, w);
-}
 
 #define store_words(p, w) store_words_where(p, w, turn->direct)
 

@@ -5,9 +5,7 @@
 
 #include "turn_avx512_tmpl.h"
 
-#define store_words store_words_near
 #include "turn_words_avx512_tmpl.h"
-#undef store_words
 
 #define IS_FEW     1
 #define HAS_F16    1
@@ -25,13 +23,6 @@ OP void store_f16_where(void *p, REAL v, bool direct) {
         _mm256_stream_si256(p, numbers);
     else
         _mm256_storeu_si256(p, numbers);
-}
-
-OP void store_words_where(void *p, WORDS w, bool direct) {
-    if (direct)
-        _mm512_stream_si512(p, w);
-    else
-        store_words_near(p, w);
 }
 
 // `direct` is a kernel's own.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// bf16 in vectors of 512 bits, behind turn_avx512_tmpl.h, as turn_bf16_tmpl.h wants them.
+// bf16 in vectors of 512 bits, behind turn_avx512_tmpl.h, as turn_bf16_tmpl.h wants them, but for
+// store_words().
 
 #define HALF         REAL
 #define HALF_WIDTH   WIDTH
@@ -19,8 +20,12 @@ OP WORDS load_words(const void *p) {
     return _mm512_loadu_si512(p);
 }
 
-OP void store_words(void *p, WORDS w) {
-    _mm512_storeu_si512(p, w);
+// `direct`: past the caches.
+OP void store_words_where(void *p, WORDS w, bool direct) {
+    if (direct)
+        _mm512_stream_si512(p, w);
+    else
+        _mm512_storeu_si512(p, w);
 }
 
 OP REAL even(WORDS w) {
