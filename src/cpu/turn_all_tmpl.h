@@ -17,7 +17,7 @@
 //     HALF_STEPS, BLOCK_STEPS        as many steps as registers have room for: of halves of fp32 or binary16,
 //                                    and of their interleaved pairs
 //     WORD_STEPS, EVEN_ODD_STEPS     the same of bf16: of words that are pairs, and of halves; where IS_FEW
-//                                    there are none of the four, elsewhere without either no bf16 of that
+//                                    there are none of the four, elsewhere those without steps are left out
 //
 // and with HAS_SHARED
 //
@@ -59,6 +59,6 @@
 #include "turn_f16_tmpl.h"
 #endif
 
-#if IS_FEW || defined(EVEN_ODD_STEPS)
+#if IS_FEW || defined(WORD_STEPS) || defined(EVEN_ODD_STEPS)
 #include "turn_bf16_tmpl.h"
 #endif

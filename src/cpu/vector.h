@@ -57,10 +57,10 @@ typedef struct rope2d_vector {
     struct rope2d_vector *past;
     // Of a kernel that writes past the caches, where that is asked for; NULL: this one does, with a copy.
     struct rope2d_vector *streamed;
-    // Of heads that lie densely, `heads` of them as if they were one, which a wider kernel then suits; NULL:
-    // this one is.
+    // The same kernel's for heads that lie densely, several as if they were one, so that no step overlaps
+    // another; NULL: there is none.
     struct rope2d_vector *merged;
-    uint32_t heads;
+    uint32_t heads; // that are one: 1 but for such a plan
 } rope2d_vector;
 
 // The widest kernel up to `isa` that a pattern suits; NULL where none does.
